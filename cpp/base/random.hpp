@@ -1,0 +1,25 @@
+// Random numbers by counting: a draw is a hash of (seed, stream, index), so any thread, any order and
+// any partition of the rows sees the same draw for the same row.
+#pragma once
+
+#include <cstdint>
+
+namespace bosquet {
+
+inline std::uint64_t mix64(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ull;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+
+inline std::uint64_t hash64(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    return mix64(mix64(mix64(seed) ^ stream) ^ index);
+}
+
+// Uniform on [0, 1), 53 bits.
+inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    return static_cast<double>(hash64(seed, stream, index) >> 11) * 0x1p-53;
+}
+
+}  // namespace bosquet

@@ -1,0 +1,48 @@
+// The only room that sees Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "data/binned.hpp"
+#include "data/table.hpp"
+
+void bind_data(nanobind::module_& module);
+void bind_loss(nanobind::module_& module);
+void bind_tree(nanobind::module_& module);
+void bind_boost(nanobind::module_& module);
+
+using DoubleArray =
+    nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+using DoubleMatrix =
+    nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+
+// Copies what was learned of each column, for as long as any model needs it.
+struct Bins {
+    std::vector<bosquet::FeatureBins> features;
+};
+
+// A table over the caller's arrays: a matrix, or a list of columns. It must not outlive them.
+bosquet::Table table_of(nanobind::handle data);
+
+// A new NumPy array that owns its memory.
+template <class T>
+nanobind::ndarray<nanobind::numpy, T> new_array(std::vector<std::size_t> shape, T** data) {
+    std::size_t size = 1;
+    for (std::size_t extent : shape) size *= extent;
+    *data = new T[size > 0 ? size : 1];
+    nanobind::capsule owner(*data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nanobind::ndarray<nanobind::numpy, T>(*data, shape.size(), shape.data(), owner);
+}
+
+template <class T>
+nanobind::ndarray<nanobind::numpy, T> to_array(const std::vector<T>& values) {
+    T* data;
+    auto array = new_array<T>({values.size()}, &data);
+    std::copy(values.begin(), values.end(), data);
+    return array;
+}

@@ -1,0 +1,28 @@
+// The table of contents of the native core: everything Python sees of it.
+#include <nanobind/nanobind.h>
+
+#include "base/error.hpp"
+#include "base/isa.hpp"
+#include "bind/bindings.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, module) {
+    module.doc() = "Native core of bosquet: binning, losses, growing, boosting, predicting.";
+    nb::exception<bosquet::InputError>(module, "InputError", PyExc_ValueError);
+    nb::exception<bosquet::ModelFileError>(module, "ModelFileError", PyExc_ValueError);
+    module.def(
+        "best_isa",
+        [] {
+            switch (bosquet::best_isa()) {
+                case bosquet::Isa::avx512: return "avx512";
+                case bosquet::Isa::avx2: return "avx2";
+                default: return "baseline";
+            }
+        },
+        "The instruction set that the kernels run on unless told otherwise.");
+    bind_data(module);
+    bind_loss(module);
+    bind_tree(module);
+    bind_boost(module);
+}

@@ -1,0 +1,285 @@
+#include "boost/booster.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "base/stopwatch.hpp"
+#include "boost/route.hpp"
+
+namespace bosquet {
+
+Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::vector<double> target,
+               std::vector<double> weight, std::uint32_t outputs)
+    : matrix_(std::move(matrix)),
+      target_(std::move(target)),
+      weight_(std::move(weight)),
+      raw_(matrix_->rows() * outputs) {
+    std::fill(raw_.begin(), raw_.end(), 0.0);
+}
+
+LossData Sample::data() const {
+    return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(), raw_.data()};
+}
+
+double Sample::total_weight() const {
+    if (weight_.empty()) return static_cast<double>(rows());
+    return std::accumulate(weight_.begin(), weight_.end(), 0.0);
+}
+
+Booster::Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
+                 Isa isa, Team& team)
+    : train_(&train),
+      loss_(std::move(loss)),
+      options_(std::move(options)),
+      isa_(isa),
+      team_(&team),
+      grower_(train.matrix(), bins, options_.grow, isa, team),
+      pairs_(train.rows() * loss_.outputs()),
+      packed_(train.rows()),
+      leaf_of_row_(train.rows()) {}
+
+double Booster::mean_loss(const Sample& sample) const {
+    LossData data = sample.data();
+    std::vector<double> parts(block_count(data.rows));
+    team_->run(parts.size(), [&](std::size_t index, int) {
+        parts[index] = loss_.value(data, block(data.rows, index), isa_);
+    });
+    return std::accumulate(parts.begin(), parts.end(), 0.0) / sample.total_weight();
+}
+
+void Booster::compute_gradients(std::span<const GradientPair> given) {
+    Stopwatch watch(timings_.gradient);
+    LossData data = train_->data();
+    if (given.empty()) loss_.start_round(data);
+    team_->run(block_count(data.rows), [&](std::size_t index, int) {
+        Range range = block(data.rows, index);
+        if (given.empty()) {
+            loss_.gradients(data, range, isa_, pairs_.data());
+        } else {
+            for (std::uint32_t k = 0; k < loss_.outputs(); ++k)
+                std::copy_n(given.data() + k * data.rows + range.begin, range.size(),
+                            pairs_.data() + k * data.rows + range.begin);
+        }
+        if (options_.newton) return;
+        // A least-squares tree on the pseudo-residuals: every row counts by its weight.
+        for (std::uint32_t k = 0; k < loss_.outputs(); ++k)
+            for (std::size_t i = range.begin; i < range.end; ++i)
+                pairs_[k * data.rows + i].h =
+                    data.weight != nullptr ? static_cast<float>(data.weight[i]) : 1.0f;
+    });
+}
+
+PairSums Booster::sum_pairs(const GradientPair* pairs) const {
+    std::size_t rows = train_->rows();
+    std::vector<PairSums> parts(block_count(rows));
+    team_->run(parts.size(), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        parts[index] = select_quantise_kernels(isa_).sums(pairs + range.begin, range.size());
+    });
+    PairSums all = parts[0];
+    for (std::size_t index = 1; index < parts.size(); ++index) {
+        all.absolute_g += parts[index].absolute_g;
+        all.h += parts[index].h;
+        all.least_h = std::min(all.least_h, parts[index].least_h);
+        all.greatest_h = std::max(all.greatest_h, parts[index].greatest_h);
+    }
+    return all;
+}
+
+GradientScale Booster::quantise(const GradientPair* pairs) {
+    std::size_t rows = train_->rows();
+    GradientScale scale = scale_for(sum_pairs(pairs), rows);
+    team_->run(block_count(rows), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        select_quantise_kernels(isa_).quantise(pairs + range.begin, range.size(),
+                                               1 / scale.gradient_unit, 1 / scale.hessian_unit,
+                                               packed_.data() + range.begin);
+    });
+    return scale;
+}
+
+void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given, Sample* holdout) {
+    std::size_t rows = train_->rows();
+    compute_gradients(given);
+    bool sampled = options_.subsample < 1;
+    if (sampled) {
+        Stopwatch watch(timings_.sample);
+        if (options_.gradient_sampling)
+            sampler_.draw_by_gradient(pairs_.data(), rows, loss_.outputs(), options_.subsample,
+                                      options_.seed, rounds_, *team_);
+        else
+            sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
+    }
+    for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
+        const GradientPair* pairs = sampled && options_.gradient_sampling
+                                        ? sampler_.scaled(k)
+                                        : pairs_.data() + k * rows;
+        GradientScale scale;
+        {
+            Stopwatch watch(timings_.gradient);
+            scale = quantise(pairs);
+        }
+        GrownTree grown;
+        {
+            Stopwatch watch(timings_.grow);
+            std::uint64_t key = hash64(options_.seed, rounds_, k);
+            grown = grower_.grow(packed_.data(), scale,
+                                 sampled ? sampler_.rows() : std::span<const std::uint32_t>{}, key);
+        }
+        {
+            Stopwatch watch(timings_.leaves);
+            place_rows(grown);
+            set_values(grown, k);
+        }
+        {
+            Stopwatch watch(timings_.update);
+            update(grown, leaf_of_row_.data(), train_->raw(k), rows);
+        }
+        if (holdout != nullptr) {
+            Stopwatch watch(timings_.holdout);
+            if (holdout_leaf_.size() != holdout->rows())
+                holdout_leaf_ = Buffer<std::uint16_t>(holdout->rows());
+            team_->run(block_count(holdout->rows()), [&](std::size_t index, int) {
+                route_rows(grown, holdout->matrix(), block(holdout->rows(), index), leaf_of_node_,
+                           holdout_leaf_.data());
+            });
+            update(grown, holdout_leaf_.data(), holdout->raw(k), holdout->rows());
+        }
+        ensemble.trees.push_back(std::move(grown.tree));
+    }
+    ++rounds_;
+    timings_.growing = grower_.timings();
+}
+
+// Writes down for each row which leaf it is in, so that what follows reads rows in their order.
+void Booster::place_rows(const GrownTree& grown) {
+    leaf_of_node_.assign(grown.tree.nodes.size(), 0);
+    for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf)
+        leaf_of_node_[grown.leaves[leaf].node] = static_cast<std::uint16_t>(leaf);
+    std::size_t rows = train_->rows();
+    bool sampled = options_.subsample < 1;
+    if (sampled) {
+        team_->run(block_count(rows), [&](std::size_t index, int) {
+            route_rows(grown, train_->matrix(), block(rows, index), leaf_of_node_,
+                       leaf_of_row_.data());
+        });
+        return;
+    }
+    std::uint16_t* leaf_of_row = leaf_of_row_.data();
+    auto place = [&](std::size_t leaf, int) {
+        const RowSet& set = grown.leaves[leaf].rows;
+        for (std::size_t i = 0; i < set.count; ++i)
+            leaf_of_row[set.rows != nullptr ? set.rows[i] : set.first + i] =
+                static_cast<std::uint16_t>(leaf);
+    };
+    if (rows >= 2 * kBlockRows)
+        team_->run(grown.leaves.size(), place);
+    else
+        for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) place(leaf, 0);
+}
+
+void Booster::set_values(GrownTree& grown, std::uint32_t output) {
+    std::vector<double> values =
+        options_.newton ? newton_values(grown, output) : exact_values(grown, output);
+    for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
+        double value = values[leaf];
+        double step = options_.grow.max_delta_step;
+        if (step > 0) value = std::clamp(value, -step, step);
+        value = std::clamp(value, grown.leaves[leaf].bounds.lower, grown.leaves[leaf].bounds.upper);
+        grown.tree.nodes[grown.leaves[leaf].node].number = value * options_.learning_rate;
+        grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_weight_[leaf]);
+    }
+    set_cover(grown);
+}
+
+// -G / (H + l2) from the gradients as they were before they became integers, row by row in blocks of
+// a fixed size. With rows drawn by gradient all rows take part: those not drawn are free to count.
+std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
+    struct Sum {
+        double g = 0, h = 0;
+        std::uint32_t rows = 0;
+    };
+    std::size_t rows = train_->rows(), leaves = grown.leaves.size();
+    const GradientPair* pairs = pairs_.data() + output * rows;
+    bool only_sampled = options_.subsample < 1 && !options_.gradient_sampling;
+    std::span<const std::uint32_t> drawn = sampler_.rows();
+    std::size_t blocks = block_count(rows);
+    std::vector<Sum> sums(blocks * leaves);
+    team_->run(blocks, [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        Sum* into = sums.data() + index * leaves;
+        auto add = [&](std::size_t row) {
+            Sum& sum = into[leaf_of_row_[row]];
+            sum.g += pairs[row].g;
+            sum.h += pairs[row].h;
+            ++sum.rows;
+        };
+        if (only_sampled) {
+            auto first = std::lower_bound(drawn.begin(), drawn.end(), range.begin);
+            auto last = std::lower_bound(first, drawn.end(), range.end);
+            for (auto row = first; row != last; ++row) add(*row);
+        } else {
+            for (std::size_t row = range.begin; row < range.end; ++row) add(row);
+        }
+    });
+    std::vector<double> values(leaves);
+    leaf_weight_.assign(leaves, 0);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+        Sum total;
+        for (std::size_t index = 0; index < blocks; ++index) {
+            const Sum& part = sums[index * leaves + leaf];
+            total.g += part.g;
+            total.h += part.h;
+            total.rows += part.rows;
+        }
+        double curvature = total.h + options_.grow.l2;
+        values[leaf] = curvature > 0 ? -total.g / curvature : 0.0;
+        leaf_weight_[leaf] = total.rows;
+    }
+    return values;
+}
+
+std::vector<double> Booster::exact_values(const GrownTree& grown, std::uint32_t output) {
+    std::size_t leaves = grown.leaves.size();
+    std::vector<double> values(leaves);
+    leaf_weight_.assign(leaves, 0);
+    LossData data = train_->data();
+    std::vector<std::uint32_t> every;
+    team_->run(leaves, [&](std::size_t leaf, int) {
+        const RowSet& set = grown.leaves[leaf].rows;
+        std::vector<std::uint32_t> all;
+        if (set.rows == nullptr) {
+            all.resize(set.count);
+            std::iota(all.begin(), all.end(), 0u);
+        }
+        const std::uint32_t* rows = set.rows != nullptr ? set.rows : all.data();
+        values[leaf] = loss_.minimiser(data, {rows, set.count}, output);
+        leaf_weight_[leaf] = static_cast<double>(set.count);
+    });
+    return values;
+}
+
+// Children stand behind their parents, so one pass from the end adds them up.
+void Booster::set_cover(GrownTree& grown) const {
+    std::vector<NodeStats>& stats = grown.tree.stats;
+    for (std::size_t at = stats.size(); at-- > 0;) {
+        std::uint32_t left = grown.tree.nodes[at].left;
+        if (left != 0) stats[at].cover = stats[left].cover + stats[left + 1].cover;
+    }
+}
+
+void Booster::update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
+                     std::size_t rows) const {
+    std::vector<double> values(grown.leaves.size());
+    for (std::size_t leaf = 0; leaf < values.size(); ++leaf)
+        values[leaf] = grown.tree.nodes[grown.leaves[leaf].node].number;
+    team_->run(block_count(rows), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        for (std::size_t row = range.begin; row < range.end; ++row)
+            raw[row] += values[leaf_of_row[row]];
+    });
+}
+
+}  // namespace bosquet

@@ -1,0 +1,104 @@
+#include "data/binned.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace bosquet {
+
+namespace {
+
+constexpr std::uint32_t kTileFeatures = 32;
+
+std::uint32_t stride_for(std::uint32_t features) {
+    std::uint32_t stride = 4;
+    while (stride < features) stride *= 2;
+    return stride;
+}
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows) : features(bins.size()) {
+    std::uint32_t narrow = 0;
+    for (std::uint32_t f = 0; f < bins.size(); ++f) {
+        FeaturePlace& place = features[f];
+        place.bins = bins[f].bins();
+        place.categorical = bins[f].categorical;
+        place.wide = bins[f].wide();
+        place.active = bins[f].splittable();
+        if (!place.active) continue;
+        active.push_back(f);
+        place.column = column_bytes;
+        column_bytes += aligned(rows * (place.wide ? 2 : 1));
+        if (place.wide) {
+            wide.push_back(f);
+            continue;
+        }
+        place.tile = narrow / kTileFeatures;
+        place.slot = narrow % kTileFeatures;
+        place.histogram = narrow * 256;
+        ++narrow;
+    }
+    std::size_t offset = 0;
+    for (std::uint32_t first = 0; first < narrow; first += kTileFeatures) {
+        std::uint32_t count = std::min(kTileFeatures, narrow - first);
+        tiles.push_back({offset, stride_for(count), count, first * 256});
+        offset += aligned(rows * tiles.back().stride);
+    }
+    histogram_size = narrow * 256;
+    for (std::uint32_t f : wide) {
+        features[f].histogram = histogram_size;
+        histogram_size += (features[f].bins + 7) / 8 * 8;
+    }
+}
+
+BinnedMatrix::BinnedMatrix(const Table& table, std::span<const FeatureBins> bins, Isa isa,
+                           Team& team)
+    : rows_(table.rows), layout_(bins, table.rows) {
+    std::size_t tile_bytes = 0;
+    for (const Tile& tile : layout_.tiles)
+        tile_bytes = tile.offset + aligned(rows_ * tile.stride);
+    tiles_ = Buffer<std::uint8_t>(tile_bytes);
+    columns_ = Buffer<std::uint8_t>(layout_.column_bytes);
+
+    std::vector<ColumnBinner> binners;
+    binners.reserve(bins.size());
+    for (const FeatureBins& feature : bins) binners.emplace_back(feature);
+    const BinKernels& kernels = select_bin_kernels(isa);
+
+    // Blocks small enough that a block of the caller's row-major matrix stays in the second-level
+    // cache while its columns are read one after the other.
+    constexpr std::size_t kRows = 1024;
+    std::size_t blocks = (rows_ + kRows - 1) / kRows;
+    auto fill = [&](std::size_t index, int) {
+        fill_block(table, binners, {index * kRows, std::min(rows_, (index + 1) * kRows)}, kernels);
+    };
+    if (rows_ * bins.size() >= 100'000)
+        team.run(blocks, fill);
+    else
+        for (std::size_t index = 0; index < blocks; ++index) fill(index, 0);
+}
+
+void BinnedMatrix::fill_block(const Table& table, std::span<const ColumnBinner> binners, Range rows,
+                              const BinKernels& kernels) {
+    auto scratch = std::make_unique_for_overwrite<double[]>(rows.size());
+    for (std::uint32_t f : layout_.active) {
+        const FeaturePlace& place = layout_.features[f];
+        std::uint8_t* column = columns_.data() + place.column;
+        if (place.wide) {
+            binners[f].bin(table.columns[f], rows.begin, rows.size(), kernels, scratch.get(),
+                           nullptr, reinterpret_cast<std::uint16_t*>(column) + rows.begin);
+            continue;
+        }
+        column += rows.begin;
+        binners[f].bin(table.columns[f], rows.begin, rows.size(), kernels, scratch.get(), column,
+                       nullptr);
+        const Tile& home = layout_.tiles[place.tile];
+        std::uint8_t* at = tiles_.data() + home.offset + rows.begin * home.stride + place.slot;
+        for (std::size_t i = 0; i < rows.size(); ++i) at[i * home.stride] = column[i];
+    }
+}
+
+}  // namespace bosquet

@@ -1,0 +1,77 @@
+// The binned matrix, held twice: row-major in tiles for histograms (the bins of a row share a cache
+// line) and column-major for partitioning (a split reads one column).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "data/binning.hpp"
+
+namespace bosquet {
+
+// Where a feature lives. Narrow features stand in tiles and have 256 histogram entries each; wide ones
+// (more than 255 levels) stand in their two-byte column only, and have as many entries as bins.
+struct FeaturePlace {
+    std::uint32_t bins = 0;
+    std::uint32_t histogram = 0;  // first entry in a node's histogram
+    std::uint32_t tile = 0;
+    std::uint32_t slot = 0;  // byte within a row of the tile
+    std::size_t column = 0;  // first byte of the column
+    bool active = false;     // splittable; an inactive feature is stored nowhere
+    bool categorical = false;
+    bool wide = false;
+};
+
+struct Tile {
+    std::size_t offset = 0;       // first byte
+    std::uint32_t stride = 0;     // bytes a row: 4, 8, 16 or 32, so that a row never straddles a line
+    std::uint32_t features = 0;   // how many bytes of the stride are used
+    std::uint32_t histogram = 0;  // first entry in a node's histogram
+};
+
+struct Layout {
+    std::vector<FeaturePlace> features;
+    std::vector<std::uint32_t> active;  // active features in order
+    std::vector<std::uint32_t> wide;    // wide active features
+    std::vector<Tile> tiles;
+    std::uint32_t histogram_size = 0;
+    std::size_t column_bytes = 0;
+
+    Layout() = default;
+    Layout(std::span<const FeatureBins> bins, std::size_t rows);
+};
+
+class BinnedMatrix {
+  public:
+    BinnedMatrix() = default;
+    BinnedMatrix(const Table& table, std::span<const FeatureBins> bins, Isa isa, Team& team);
+
+    std::size_t rows() const { return rows_; }
+    const Layout& layout() const { return layout_; }
+    const std::uint8_t* tile(const Tile& tile) const { return tiles_.data() + tile.offset; }
+    const std::uint8_t* column(const FeaturePlace& place) const {
+        return columns_.data() + place.column;
+    }
+    const std::uint16_t* wide_column(const FeaturePlace& place) const {
+        return reinterpret_cast<const std::uint16_t*>(column(place));
+    }
+    // The bin of one row, read from the row-major side.
+    std::uint32_t bin(const FeaturePlace& place, std::size_t row) const {
+        if (place.wide) return wide_column(place)[row];
+        const Tile& home = layout_.tiles[place.tile];
+        return tiles_[home.offset + row * home.stride + place.slot];
+    }
+
+  private:
+    void fill_block(const Table& table, std::span<const ColumnBinner> binners, Range rows,
+                    const BinKernels& kernels);
+
+    std::size_t rows_ = 0;
+    Layout layout_;
+    Buffer<std::uint8_t> tiles_;
+    Buffer<std::uint8_t> columns_;
+};
+
+}  // namespace bosquet

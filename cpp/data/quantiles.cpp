@@ -1,0 +1,167 @@
+#include "data/quantiles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+#include "base/random.hpp"
+
+namespace bosquet {
+
+namespace {
+
+// Maps a float's bits to an unsigned integer that sorts the same way.
+template <class Key, class Value>
+Key sortable(Value value) {
+    Key bits = std::bit_cast<Key>(value + Value{0});  // -0 becomes +0: they are one value
+    constexpr Key sign = Key{1} << (8 * sizeof(Key) - 1);
+    return bits & sign ? ~bits : bits | sign;
+}
+
+template <class Value, class Key>
+Value from_sortable(Key key) {
+    constexpr Key sign = Key{1} << (8 * sizeof(Key) - 1);
+    return std::bit_cast<Value>(key & sign ? key ^ sign : static_cast<Key>(~key));
+}
+
+// Radix sort, 11 bits a pass: a fifth of the time of std::sort on the 200,000 values of a sample.
+// Passes in which all keys agree are skipped.
+template <class Key>
+void radix_sort(std::vector<Key>& keys) {
+    constexpr int kBits = 11;
+    constexpr std::size_t kBuckets = std::size_t{1} << kBits;
+    std::vector<Key> other(keys.size());
+    for (int shift = 0; shift < static_cast<int>(8 * sizeof(Key)); shift += kBits) {
+        std::array<std::size_t, kBuckets> start{};
+        for (Key key : keys) ++start[(key >> shift) & (kBuckets - 1)];
+        if (start[(keys[0] >> shift) & (kBuckets - 1)] == keys.size()) continue;
+        std::exclusive_scan(start.begin(), start.end(), start.begin(), std::size_t{0});
+        for (Key key : keys) other[start[(key >> shift) & (kBuckets - 1)]++] = key;
+        keys.swap(other);
+    }
+}
+
+template <class Value>
+void sort_values(std::vector<Value>& values) {
+    if (values.size() < 512) {
+        std::sort(values.begin(), values.end());
+        return;
+    }
+    using Key = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+    std::vector<Key> keys(values.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = sortable<Key>(values[i]);
+    radix_sort(keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) values[i] = from_sortable<Value>(keys[i]);
+}
+
+template <class Value>
+void sort_with_weights(std::vector<Value>& values, std::vector<double>& weights) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    std::vector<Value> sorted_values(values.size());
+    std::vector<double> sorted_weights(values.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        sorted_values[i] = values[order[i]];
+        sorted_weights[i] = weights[order[i]];
+    }
+    values.swap(sorted_values);
+    weights.swap(sorted_weights);
+}
+
+// A number e with a <= e < b, halfway where that is representable.
+double between(double a, double b) {
+    double middle = a / 2 + b / 2;
+    return middle >= a && middle < b ? middle : a;
+}
+
+struct Distinct {
+    std::vector<double> values;
+    std::vector<double> weights;
+};
+
+template <class Value>
+Distinct distinct_values(const std::vector<Value>& sorted, const std::vector<double>& weights) {
+    Distinct distinct;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        double weight = weights.empty() ? 1.0 : weights[i];
+        if (distinct.values.empty() || static_cast<double>(sorted[i]) > distinct.values.back()) {
+            distinct.values.push_back(static_cast<double>(sorted[i]));
+            distinct.weights.push_back(weight);
+        } else {
+            distinct.weights.back() += weight;
+        }
+    }
+    return distinct;
+}
+
+// Fills bins from the left, each up to an equal share of the weight that is left, so that one heavy
+// value takes a bin of its own and the others share what remains evenly.
+std::vector<double> edges_of(const Distinct& distinct, int max_bins) {
+    const std::vector<double>& values = distinct.values;
+    std::vector<double> edges;
+    if (values.size() <= static_cast<std::size_t>(max_bins)) {
+        for (std::size_t i = 1; i < values.size(); ++i)
+            edges.push_back(between(values[i - 1], values[i]));
+        return edges;
+    }
+    double left = std::accumulate(distinct.weights.begin(), distinct.weights.end(), 0.0);
+    double in_bin = 0;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+        int bins_left = max_bins - static_cast<int>(edges.size());
+        if (bins_left <= 1) break;
+        in_bin += distinct.weights[i];
+        double share = left / bins_left;
+        // Close the bin here if stopping is nearer to the share than going on.
+        if (in_bin + distinct.weights[i + 1] / 2 >= share) {
+            edges.push_back(between(values[i], values[i + 1]));
+            left -= in_bin;
+            in_bin = 0;
+        }
+    }
+    return edges;
+}
+
+template <class Value>
+std::vector<double> edges_from(std::vector<Value>& values, std::vector<double>& weights,
+                               int max_bins) {
+    if (weights.empty())
+        sort_values(values);
+    else
+        sort_with_weights(values, weights);
+    return edges_of(distinct_values(values, weights), max_bins);
+}
+
+}  // namespace
+
+std::vector<double> quantile_edges(std::vector<double>& values, std::vector<double>& weights,
+                                   int max_bins) {
+    return edges_from(values, weights, max_bins);
+}
+
+std::vector<double> quantile_edges(std::vector<float>& values, std::vector<double>& weights,
+                                   int max_bins) {
+    return edges_from(values, weights, max_bins);
+}
+
+std::vector<std::uint32_t> sample_rows(std::size_t rows, std::size_t limit, std::uint64_t seed) {
+    std::vector<std::uint32_t> chosen;
+    if (rows <= limit) {
+        chosen.resize(rows);
+        std::iota(chosen.begin(), chosen.end(), 0u);
+        return chosen;
+    }
+    double share = static_cast<double>(limit) / static_cast<double>(rows);
+    auto bound = static_cast<std::uint64_t>(share * 0x1p64);
+    chosen.reserve(limit + limit / 32);
+    for (std::size_t row = 0; row < rows; ++row)
+        if (hash64(seed, 0x62696e73 /* "bins" */, row) < bound)
+            chosen.push_back(static_cast<std::uint32_t>(row));
+    return chosen;
+}
+
+}  // namespace bosquet

@@ -1,0 +1,511 @@
+#include "grow/grower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "base/stopwatch.hpp"
+
+namespace bosquet {
+
+namespace {
+
+// Below this many rows a node is the work of one thread, and the threads take different nodes.
+constexpr std::size_t kSharedRows = 16'384;
+constexpr std::size_t kChunkRows = 8'192;  // a multiple of 64, the rows of a word of marks
+
+std::size_t chunks_of(std::size_t rows) { return (rows + kChunkRows - 1) / kChunkRows; }
+
+// `share` of the items, at least one, chosen by the hash of their number.
+std::vector<std::uint32_t> draw(std::vector<std::uint32_t> items, double share, std::uint64_t seed,
+                                std::uint64_t stream) {
+    if (share >= 1 || items.empty()) return items;
+    auto wanted = static_cast<std::size_t>(std::max(1.0, std::round(share * items.size())));
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
+    ranked.reserve(items.size());
+    for (std::uint32_t item : items) ranked.emplace_back(hash64(seed, stream, item), item);
+    std::nth_element(ranked.begin(), ranked.begin() + (wanted - 1), ranked.end());
+    items.resize(wanted);
+    for (std::size_t i = 0; i < wanted; ++i) items[i] = ranked[i].second;
+    std::sort(items.begin(), items.end());
+    return items;
+}
+
+}  // namespace
+
+struct Grower::GrowingNode {
+    std::uint32_t number = 0;  // in the tree
+    std::uint32_t depth = 0;
+    std::uint64_t key = 0;  // names the node by its path, whatever order nodes are expanded in
+    std::size_t begin = 0, count = 0;
+    bool run = false;  // the rows are all rows, in order: nothing is written down
+    Packed sum = 0;
+    ValueBounds bounds;
+    Split split;
+    Packed* histogram = nullptr;
+    Packed* child_histogram = nullptr;  // set aside for the smaller child before expansion
+    GrowingNode* left = nullptr;
+    GrowingNode* right = nullptr;
+    bool expanded = false;
+    bool depth_first_order = false;
+    std::vector<std::uint32_t> path_features;
+
+    RowSet rows(const Buffer<std::uint32_t>* buffers) const {
+        return run ? RowSet{nullptr, 0, count}
+                   : RowSet{buffers[depth % 2].data() + begin, 0, count};
+    }
+};
+
+bool Grower::ByPriority::operator()(const GrowingNode* a, const GrowingNode* b) const {
+    if (a->depth_first_order && a->depth != b->depth) return a->depth < b->depth;
+    if (a->split.gain != b->split.gain) return a->split.gain > b->split.gain;
+    return a->number < b->number;
+}
+
+Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
+               const GrowOptions& options, Isa isa, Team& team)
+    : matrix_(&matrix),
+      bins_(bins),
+      options_(&options),
+      kernels_(&select_grow_kernels(isa)),
+      team_(&team),
+      finder_(matrix, options, *kernels_) {
+    for (auto& rows : rows_) rows = Buffer<std::uint32_t>(matrix.rows());
+    marks_ = Buffer<std::uint64_t>(matrix.rows() / 64 + 1);
+    for (int worker = 0; worker < team.size(); ++worker)
+        worker_marks_.emplace_back(std::min(matrix.rows(), kSharedRows) / 64 + 1);
+    worker_histograms_.resize(team.size());
+    worker_used_.resize(team.size());
+    worker_timings_.resize(team.size());
+}
+
+GrowTimings Grower::timings() const {
+    GrowTimings all;
+    for (const GrowTimings& one : worker_timings_) {
+        all.histogram += one.histogram;
+        all.split += one.split;
+        all.partition += one.partition;
+    }
+    return all;
+}
+
+Grower::~Grower() = default;
+
+Grower::GrowingNode* Grower::new_node() {
+    if (nodes_used_ == nodes_.size()) nodes_.push_back(std::make_unique<GrowingNode>());
+    GrowingNode* node = nodes_[nodes_used_++].get();
+    *node = GrowingNode{};
+    node->depth_first_order = options_->growth == Growth::depth_wise;
+    return node;
+}
+
+Packed* Grower::acquire_histogram() {
+    if (free_histograms_.empty()) {
+        histograms_.emplace_back(matrix_->layout().histogram_size);
+        return histograms_.back().data();
+    }
+    Packed* histogram = free_histograms_.back();
+    free_histograms_.pop_back();
+    return histogram;
+}
+
+void Grower::release_histogram(Packed* histogram) {
+    if (histogram != nullptr) free_histograms_.push_back(histogram);
+}
+
+GrownTree Grower::grow(const Packed* gradients, const GradientScale& scale,
+                       std::span<const std::uint32_t> sample, std::uint64_t key) {
+    gradients_ = gradients;
+    key_ = key;
+    finder_.set_scale(scale);
+    nodes_used_ = 0;
+    tree_features_ = draw(matrix_->layout().active, options_->features_by_tree, key, 1);
+
+    GrownTree out;
+    Frontier frontier;
+    start_root(sample, key);
+    GrowingNode& root = *nodes_[0];
+    out.tree.nodes.resize(1);
+    out.tree.stats.resize(1);
+    out.split_bins.resize(1);
+    if (root.split.found())
+        frontier.insert(&root);
+    else
+        finish_leaf(root, out);
+
+    std::size_t leaves = 1;
+    while (!frontier.empty()) {
+        if (leaves == options_->max_leaf_nodes) break;
+        GrowingNode& node = **frontier.begin();
+        if (!node.expanded) expand_some(frontier, options_->max_leaf_nodes - leaves);
+        frontier.erase(frontier.begin());
+        commit(node, out, frontier);
+        ++leaves;
+    }
+    for (GrowingNode* node : frontier) finish_leaf(*node, out);
+    return out;
+}
+
+void Grower::start_root(std::span<const std::uint32_t> sample, std::uint64_t key) {
+    GrowingNode* root = new_node();
+    root->key = mix64(key);
+    root->run = sample.empty();
+    root->count = sample.empty() ? matrix_->rows() : sample.size();
+    if (!sample.empty()) std::copy(sample.begin(), sample.end(), rows_[0].data());
+    RowSet rows = root->rows(rows_);
+
+    std::vector<Packed> parts(block_count(root->count));
+    auto add_block = [&](std::size_t index, int) {
+        Range range = block(root->count, index);
+        Packed sum = 0;
+        for (std::size_t i = range.begin; i < range.end; ++i)
+            sum += gradients_[rows.rows != nullptr ? rows.rows[i] : i];
+        parts[index] = sum;
+    };
+    team_->run(parts.size(), add_block);
+    root->sum = std::accumulate(parts.begin(), parts.end(), Packed{0});
+    if (!splittable(*root) || options_->max_leaf_nodes < 2) return;
+
+    Team* team = root->count >= kSharedRows || matrix_->layout().tiles.size() > 4 ? team_ : nullptr;
+    root->histogram = acquire_histogram();
+    build_histogram(rows, root->histogram, team, 0);
+    find_splits(root, nullptr, root->histogram, team, 0);
+    if (!root->split.found()) {
+        release_histogram(root->histogram);
+        root->histogram = nullptr;
+    }
+}
+
+bool Grower::splittable(const GrowingNode& node) const {
+    return node.count >= 2 && node.count >= 2 * std::size_t{options_->min_samples_leaf} &&
+           (options_->max_depth == 0 || node.depth < options_->max_depth);
+}
+
+// Expands the node that comes next. If it is small, the nodes behind it that are small too are
+// expanded by the other threads at the same time: they will come next in all likelihood, and one that
+// never does is left as it was, so the tree is the same whatever the size of the team.
+void Grower::expand_some(Frontier& frontier, std::size_t budget) {
+    GrowingNode& first = **frontier.begin();
+    bool last = budget == 1;
+    if (first.count >= kSharedRows || team_->size() == 1) {
+        prepare_expansion(first, last);
+        expand(first, last, team_->size() > 1 ? team_ : nullptr, 0);
+        return;
+    }
+    std::vector<GrowingNode*> batch;
+    std::size_t most = std::min<std::size_t>(budget, team_->size());
+    std::size_t work = 0;
+    for (GrowingNode* node : frontier) {
+        if (batch.size() == most) break;
+        if (node->expanded || node->count >= kSharedRows) continue;
+        batch.push_back(node);
+        work += node->count * matrix_->layout().active.size() + matrix_->layout().histogram_size;
+    }
+    // Waking another thread costs more than a few thousand additions.
+    if (work < 20'000) batch.resize(1);
+    for (GrowingNode* node : batch) prepare_expansion(*node, last);
+    team_->run(batch.size(), [&](std::size_t i, int worker) {
+        expand(*batch[i], last, nullptr, worker);
+    });
+}
+
+// What touches the grower's own lists is done before the threads part.
+void Grower::prepare_expansion(GrowingNode& node, bool last) {
+    node.left = new_node();
+    node.right = new_node();
+    if (!last) node.child_histogram = acquire_histogram();
+}
+
+void Grower::expand(GrowingNode& node, bool last, Team* team, int worker) {
+    GrowingNode& left = *node.left;
+    GrowingNode& right = *node.right;
+    for (GrowingNode* child : {&left, &right}) {
+        child->depth = node.depth + 1;
+        child->key = hash64(node.key, child == &left ? 0 : 1, 0);
+        if (!options_->interactions.empty()) {
+            child->path_features = node.path_features;
+            child->path_features.push_back(node.split.feature);
+        }
+    }
+    left.sum = node.split.left;
+    right.sum = node.sum - left.sum;
+    set_bounds(node);
+    partition(node, team, worker);
+    node.expanded = true;
+    if (last || (!splittable(left) && !splittable(right))) return;
+
+    bool left_smaller = left.count <= right.count;
+    GrowingNode& small = left_smaller ? left : right;
+    GrowingNode& large = left_smaller ? right : left;
+    Team* builders = small.count >= kSharedRows / 4 ? team : nullptr;
+    small.histogram = node.child_histogram;
+    large.histogram = node.histogram;
+    build_histogram(small.rows(rows_), small.histogram, builders, worker);
+    find_splits(splittable(small) ? &small : nullptr, splittable(large) ? &large : nullptr,
+                small.histogram, team, worker);
+}
+
+// The children of a monotone split must stay on their side of the middle between their values.
+void Grower::set_bounds(GrowingNode& node) {
+    node.left->bounds = node.right->bounds = node.bounds;
+    if (options_->monotone.empty()) return;
+    int direction = options_->monotone[node.split.feature];
+    if (direction == 0) return;
+    double middle = (finder_.leaf_value(node.left->sum, node.bounds) +
+                     finder_.leaf_value(node.right->sum, node.bounds)) /
+                    2;
+    GrowingNode& low = direction > 0 ? *node.left : *node.right;
+    GrowingNode& high = direction > 0 ? *node.right : *node.left;
+    low.bounds.upper = std::min(low.bounds.upper, middle);
+    high.bounds.lower = std::max(high.bounds.lower, middle);
+}
+
+void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
+    auto left = static_cast<std::uint32_t>(out.tree.nodes.size());
+    out.tree.nodes.resize(left + 2);
+    out.tree.stats.resize(left + 2);
+    out.split_bins.resize(left + 2);
+    const Split& split = node.split;
+    Node& rule = out.tree.nodes[node.number];
+    rule.left = left;
+    rule.tag = split.feature | (split.missing_left ? Node::kMissingLeft : 0);
+    if (split.left_bins.empty()) {
+        const std::vector<double>& edges = bins_[split.feature].edges;
+        // Behind the last edge only missing values are left to send right.
+        rule.number = split.bin <= edges.size() ? edges[split.bin - 1]
+                                                : std::numeric_limits<double>::infinity();
+        out.split_bins[node.number] = split.bin;
+    } else {
+        rule.tag |= Node::kCategorical;
+        std::vector<std::uint32_t>& words = out.tree.category_words;
+        auto begin = static_cast<std::uint32_t>(words.size());
+        std::uint32_t count = split.left_bins.back() == 0 ? 0 : (split.left_bins.back() - 1) / 32 + 1;
+        words.resize(begin + count);
+        for (std::uint32_t bin : split.left_bins)
+            if (bin > 0) words[begin + (bin - 1) / 32] |= 1u << ((bin - 1) % 32);
+        rule.put_set(begin, count);
+    }
+    out.tree.stats[node.number] = {static_cast<float>(split.gain), 0};
+    node.left->number = left;
+    node.right->number = left + 1;
+    // One of the children has taken over the parent's histogram, or nobody needs it any more.
+    if (node.left->histogram != node.histogram && node.right->histogram != node.histogram)
+        release_histogram(node.histogram);
+    if (node.left->histogram != node.child_histogram &&
+        node.right->histogram != node.child_histogram)
+        release_histogram(node.child_histogram);
+    for (GrowingNode* child : {node.left, node.right}) {
+        if (child->split.found()) {
+            frontier.insert(child);
+        } else {
+            release_histogram(child->histogram);
+            finish_leaf(*child, out);
+        }
+    }
+    node.histogram = node.child_histogram = nullptr;
+}
+
+void Grower::finish_leaf(GrowingNode& node, GrownTree& out) {
+    out.leaves.push_back({node.number, node.rows(rows_), node.bounds});
+    if (node.split.found()) {
+        release_histogram(node.histogram);
+        // A node that was expanded ahead of its turn and never came to it.
+        if (node.expanded && node.child_histogram != nullptr &&
+            node.child_histogram != node.histogram)
+            release_histogram(node.child_histogram);
+    }
+}
+
+std::size_t Grower::mark(const GrowingNode& node, RowSet rows,
+                         const std::vector<std::uint8_t>& table, std::uint64_t* marks) const {
+    const Split& split = node.split;
+    const FeaturePlace& place = matrix_->layout().features[split.feature];
+    if (place.wide)
+        return kernels_->mark_wide(matrix_->wide_column(place), rows, table.data(), marks);
+    const std::uint8_t* column = matrix_->column(place);
+    if (!table.empty()) return kernels_->mark_table(column, rows, table.data(), marks);
+    std::uint8_t shift = split.missing_left ? 0 : 1;
+    return kernels_->mark_below(column, rows, shift, static_cast<std::uint8_t>(split.bin - shift),
+                                marks);
+}
+
+// First every row is marked left or right, then the rows are written out at their places: with the
+// counts known, chunks can be written side by side and in order.
+void Grower::partition(GrowingNode& node, Team* team, int worker) {
+    Stopwatch watch(worker_timings_[worker].partition);
+    RowSet rows = node.rows(rows_);
+    std::vector<std::uint8_t> table;
+    if (!node.split.left_bins.empty()) {
+        table.assign(matrix_->layout().features[node.split.feature].bins, 0);
+        for (std::uint32_t bin : node.split.left_bins) table[bin] = 1;
+        table[0] = node.split.missing_left;
+    }
+    std::uint32_t* out = rows_[(node.depth + 1) % 2].data() + node.begin;
+    std::size_t lefts = 0;
+    if (team == nullptr) {
+        std::uint64_t* marks = rows.count <= kSharedRows ? worker_marks_[worker].data() : marks_.data();
+        lefts = mark(node, rows, table, marks);
+        kernels_->split_rows(rows, marks, out, out + lefts);
+    } else {
+        std::size_t chunks = chunks_of(rows.count);
+        std::vector<std::size_t> left_of(chunks + 1);
+        auto chunk_rows = [&](std::size_t chunk) {
+            std::size_t begin = chunk * kChunkRows;
+            return rows.part(begin, std::min(kChunkRows, rows.count - begin));
+        };
+        team->run(chunks, [&](std::size_t chunk, int) {
+            left_of[chunk + 1] =
+                mark(node, chunk_rows(chunk), table, marks_.data() + chunk * (kChunkRows / 64));
+        });
+        std::partial_sum(left_of.begin(), left_of.end(), left_of.begin());
+        lefts = left_of[chunks];
+        team->run(chunks, [&](std::size_t chunk, int) {
+            std::size_t rights_before = chunk * kChunkRows - left_of[chunk];
+            kernels_->split_rows(chunk_rows(chunk), marks_.data() + chunk * (kChunkRows / 64),
+                                 out + left_of[chunk], out + lefts + rights_before);
+        });
+    }
+    node.left->begin = node.begin;
+    node.left->count = lefts;
+    node.right->begin = node.begin + lefts;
+    node.right->count = rows.count - lefts;
+}
+
+void Grower::clear(Packed* histogram, std::size_t tile) const {
+    const Layout& layout = matrix_->layout();
+    for (std::uint32_t f : layout.active) {
+        const FeaturePlace& place = layout.features[f];
+        if (place.wide ? tile == layout.tiles.size() : place.tile == tile)
+            std::memset(histogram + place.histogram, 0, place.bins * sizeof(Packed));
+    }
+}
+
+void Grower::build_histogram(RowSet rows, Packed* histogram, Team* team, int worker) {
+    const Layout& layout = matrix_->layout();
+    Stopwatch watch(worker_timings_[worker].histogram);
+    auto add_tile = [&](const Tile& tile, RowSet part, Packed* into) {
+        kernels_->tile_histogram(matrix_->tile(tile), tile.stride, tile.features, part, gradients_,
+                                 into + tile.histogram);
+    };
+    auto add_wide = [&](std::uint32_t f, RowSet part, Packed* into) {
+        const FeaturePlace& place = layout.features[f];
+        kernels_->wide_histogram(matrix_->wide_column(place), part, gradients_,
+                                 into + place.histogram);
+    };
+    std::size_t tasks = layout.tiles.size() + layout.wide.size();
+    if (team == nullptr || tasks >= 4 * static_cast<std::size_t>(team->size())) {
+        // One thread a tile: no private copies to add up.
+        auto whole = [&](std::size_t task, int) {
+            clear(histogram, task);
+            if (task < layout.tiles.size()) {
+                add_tile(layout.tiles[task], rows, histogram);
+            } else {
+                for (std::uint32_t f : layout.wide) add_wide(f, rows, histogram);
+            }
+        };
+        std::size_t all = layout.tiles.size() + !layout.wide.empty();
+        if (team != nullptr)
+            team->run(all, whole);
+        else
+            for (std::size_t task = 0; task < all; ++task) whole(task, 0);
+        return;
+    }
+    // Rows shared out, a private histogram for each thread.
+    std::fill(worker_used_.begin(), worker_used_.end(), 0);
+    std::size_t size = layout.histogram_size;
+    auto clear_all = [&](Packed* into) {
+        for (std::size_t tile = 0; tile <= layout.tiles.size(); ++tile) clear(into, tile);
+    };
+    team->run(chunks_of(rows.count), [&](std::size_t chunk, int helper) {
+        Packed* into = histogram;
+        if (helper > 0) {
+            if (worker_histograms_[helper].size() == 0)
+                worker_histograms_[helper] = Buffer<Packed>(size);
+            into = worker_histograms_[helper].data();
+        }
+        if (!worker_used_[helper]) clear_all(into);
+        worker_used_[helper] = 1;
+        std::size_t begin = chunk * kChunkRows;
+        RowSet part = rows.part(begin, std::min(kChunkRows, rows.count - begin));
+        for (const Tile& tile : layout.tiles) add_tile(tile, part, into);
+        for (std::uint32_t f : layout.wide) add_wide(f, part, into);
+    });
+    if (!worker_used_[0]) clear_all(histogram);
+    for (int helper = 1; helper < team->size(); ++helper) {
+        if (!worker_used_[helper]) continue;
+        for (std::uint32_t f : layout.active) {
+            const FeaturePlace& place = layout.features[f];
+            kernels_->add(histogram + place.histogram,
+                          worker_histograms_[helper].data() + place.histogram, place.bins);
+        }
+    }
+}
+
+// The features a node may split on: drawn for the tree, the level and the node, and allowed to meet
+// those on its path.
+std::vector<std::uint32_t> Grower::features_for(const GrowingNode& node) const {
+    std::vector<std::uint32_t> features =
+        draw(tree_features_, options_->features_by_level, key_, 2 + node.depth);
+    if (!options_->interactions.empty()) {
+        std::vector<std::uint8_t> allowed(matrix_->layout().features.size());
+        for (const auto& group : options_->interactions) {
+            bool contains_path = std::all_of(
+                node.path_features.begin(), node.path_features.end(), [&](std::uint32_t f) {
+                    return std::find(group.begin(), group.end(), f) != group.end();
+                });
+            if (contains_path)
+                for (std::uint32_t f : group) allowed[f] = 1;
+        }
+        std::erase_if(features, [&](std::uint32_t f) { return !allowed[f]; });
+    }
+    return draw(std::move(features), options_->features_by_node, node.key, 0);
+}
+
+// `built` has its histogram; `derived` holds its parent's, which the sibling's is taken from.
+// Subtracting a feature and scanning it follow each other while it is in the nearest cache.
+void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed* built_histogram,
+                         Team* team, int worker) {
+    Stopwatch watch(worker_timings_[worker].split);
+    const Layout& layout = matrix_->layout();
+    struct Search {
+        GrowingNode* node;
+        std::vector<Split> candidates;
+        std::vector<std::uint8_t> wanted;
+    };
+    std::vector<Search> searches;
+    for (GrowingNode* node : {built, derived}) {
+        if (node == nullptr) continue;
+        Search& search = searches.emplace_back(Search{node, {}, {}});
+        search.candidates.resize(layout.active.size());
+        search.wanted.resize(layout.features.size());
+        for (std::uint32_t f : features_for(*node)) search.wanted[f] = 1;
+    }
+    auto request = [&](const GrowingNode& node) {
+        return SplitRequest{node.rows(rows_), node.histogram, node.sum, node.bounds};
+    };
+    auto scan = [&](std::size_t i) {
+        std::uint32_t f = layout.active[i];
+        const FeaturePlace& place = layout.features[f];
+        if (derived != nullptr)
+            kernels_->subtract(derived->histogram + place.histogram,
+                               built_histogram + place.histogram, place.bins);
+        for (Search& search : searches)
+            if (search.wanted[f])
+                search.candidates[i] = finder_.best_on(f, request(*search.node));
+    };
+    if (team == nullptr) {
+        for (std::size_t i = 0; i < layout.active.size(); ++i) scan(i);
+    } else {
+        std::size_t parts = std::min<std::size_t>(layout.active.size(), 4 * team->size());
+        team->run(parts, [&](std::size_t part, int) {
+            Range range = part_of(layout.active.size(), parts, part);
+            for (std::size_t i = range.begin; i < range.end; ++i) scan(i);
+        });
+    }
+    for (Search& search : searches)
+        search.node->split = finder_.choose(search.candidates, request(*search.node));
+}
+
+}  // namespace bosquet

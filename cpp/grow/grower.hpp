@@ -1,0 +1,104 @@
+// Grows one tree on binned rows and integer gradients.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "data/binned.hpp"
+#include "grow/kernels.hpp"
+#include "grow/options.hpp"
+#include "grow/split.hpp"
+#include "parallel/team.hpp"
+#include "tree/tree.hpp"
+
+namespace bosquet {
+
+struct Leaf {
+    std::uint32_t node;  // its number in the tree
+    RowSet rows;         // of the sample the tree was grown on; valid until the next tree
+    ValueBounds bounds;
+};
+
+// A tree whose leaves have no values yet, with its splits in terms of bins.
+struct GrownTree {
+    Tree tree;
+    std::vector<std::uint32_t> split_bins;  // by node; quantitative splits only
+    std::vector<Leaf> leaves;
+};
+
+// Where the time of growing goes, in seconds added up over threads.
+struct GrowTimings {
+    double histogram = 0, split = 0, partition = 0;
+};
+
+class Grower {
+  public:
+    Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins, const GrowOptions& options,
+           Isa isa, Team& team);
+    ~Grower();
+
+    // `sample` are the rows to grow on, ascending; empty means all. `key` seeds what is drawn.
+    GrownTree grow(const Packed* gradients, const GradientScale& scale,
+                   std::span<const std::uint32_t> sample, std::uint64_t key);
+
+    GrowTimings timings() const;
+
+  private:
+    struct GrowingNode;
+    struct ByPriority {
+        bool operator()(const GrowingNode* a, const GrowingNode* b) const;
+    };
+    using Frontier = std::set<GrowingNode*, ByPriority>;
+    struct Histogram;
+
+    GrowingNode* new_node();
+    Packed* acquire_histogram();
+    void release_histogram(Packed* histogram);
+
+    void start_root(std::span<const std::uint32_t> sample, std::uint64_t key);
+    void expand(GrowingNode& node, bool last, Team* team, int worker);
+    void prepare_expansion(GrowingNode& node, bool last);
+    void expand_some(Frontier& frontier, std::size_t budget);
+    void commit(GrowingNode& node, GrownTree& out, Frontier& frontier);
+    void finish_leaf(GrowingNode& node, GrownTree& out);
+    bool splittable(const GrowingNode& node) const;
+
+    void partition(GrowingNode& node, Team* team, int worker);
+    std::size_t mark(const GrowingNode& node, RowSet rows, const std::vector<std::uint8_t>& table,
+                     std::uint64_t* marks) const;
+    void set_bounds(GrowingNode& node);
+
+    void build_histogram(RowSet rows, Packed* histogram, Team* team, int worker);
+    void clear(Packed* histogram, std::size_t tile) const;
+    void find_splits(GrowingNode* built, GrowingNode* derived, const Packed* built_histogram,
+                     Team* team, int worker);
+    std::vector<std::uint32_t> features_for(const GrowingNode& node) const;
+
+    const BinnedMatrix* matrix_;
+    std::span<const FeatureBins> bins_;
+    const GrowOptions* options_;
+    const GrowKernels* kernels_;
+    Team* team_;
+    SplitFinder finder_;
+
+    const Packed* gradients_ = nullptr;
+    std::uint64_t key_ = 0;
+    std::vector<std::uint32_t> tree_features_;
+    Buffer<std::uint32_t> rows_[2];  // a node's rows lie in one, its children's in the other
+    Buffer<std::uint64_t> marks_;
+    std::vector<Buffer<std::uint64_t>> worker_marks_;
+    std::vector<Buffer<Packed>> worker_histograms_;
+    std::vector<std::uint8_t> worker_used_;
+
+    std::vector<std::unique_ptr<GrowingNode>> nodes_;
+    std::size_t nodes_used_ = 0;
+    std::vector<Buffer<Packed>> histograms_;
+    std::vector<Packed*> free_histograms_;
+    std::vector<GrowTimings> worker_timings_;
+};
+
+}  // namespace bosquet

@@ -1,0 +1,78 @@
+// The inner loops of growing a tree.
+//
+// A row's gradient and hessian are integers packed into one 64-bit word, g * 2^32 + h with h >= 0, so
+// one addition adds both. The caller sees to it that neither half can overflow (boost/quantise.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/isa.hpp"
+
+namespace bosquet {
+
+using Packed = std::int64_t;
+constexpr std::int32_t gradient_of(Packed sum) { return static_cast<std::int32_t>(sum >> 32); }
+constexpr std::int32_t hessian_of(Packed sum) { return static_cast<std::int32_t>(sum); }
+
+// The rows of a node: numbers at `rows`, or the run [first, first + count) where rows is null.
+struct RowSet {
+    const std::uint32_t* rows;
+    std::size_t first;
+    std::size_t count;
+
+    RowSet part(std::size_t begin, std::size_t size) const {
+        return rows != nullptr ? RowSet{rows + begin, 0, size} : RowSet{nullptr, first + begin, size};
+    }
+};
+
+// How sums become real numbers, and what a child must have.
+struct ScanScale {
+    double gradient_unit;  // what 1 in the upper half is worth
+    double hessian_unit;
+    double l2;
+    std::int32_t least_hessian;  // of a child, in units; at least 1
+};
+
+struct ScanResult {
+    double score = -1;  // sum of the children's G^2 / (H + l2); negative: no admissible split
+    std::uint32_t bin = 0;
+    bool missing_left = false;
+    Packed left = 0;
+};
+
+// The loss that a split takes off, twice over: written once, so that every search compares the same
+// bits.
+[[gnu::always_inline]] inline double split_score(double left_g, double left_h, double right_g,
+                                                 double right_h) {
+    return (left_g * left_g * right_h + right_g * right_g * left_h) / (left_h * right_h);
+}
+
+struct GrowKernels {
+    void (*tile_histogram)(const std::uint8_t* tile, std::uint32_t stride, std::uint32_t features,
+                           RowSet rows, const Packed* gradients, Packed* histogram);
+    void (*wide_histogram)(const std::uint16_t* column, RowSet rows, const Packed* gradients,
+                           Packed* histogram);
+    // a[i] += b[i]
+    void (*add)(Packed* a, const Packed* b, std::size_t count);
+    // a[i] -= b[i]
+    void (*subtract)(Packed* a, const Packed* b, std::size_t count);
+    // The best split of a quantitative feature whose histogram has `bins` entries and sums to `total`.
+    ScanResult (*scan)(const Packed* histogram, std::uint32_t bins, Packed total,
+                       const ScanScale& scale);
+    // Sets bit i of `marks` where bin(row i) - shift <= bound as bytes; returns how many are set.
+    // shift 0 sends bin 0, the missing values, left; shift 1 makes it 255 and sends it right.
+    std::size_t (*mark_below)(const std::uint8_t* column, RowSet rows, std::uint8_t shift,
+                              std::uint8_t bound, std::uint64_t* marks);
+    // Sets bit i where goes_left[bin(row i)] is 1.
+    std::size_t (*mark_table)(const std::uint8_t* column, RowSet rows, const std::uint8_t* goes_left,
+                              std::uint64_t* marks);
+    std::size_t (*mark_wide)(const std::uint16_t* column, RowSet rows, const std::uint8_t* goes_left,
+                             std::uint64_t* marks);
+    // Writes the marked rows to `left` and the others to `right`, in order, and nothing beyond.
+    void (*split_rows)(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
+                       std::uint32_t* right);
+};
+BOSQUET_DECLARE_KERNELS(GrowKernels, grow_kernels)
+
+}  // namespace bosquet

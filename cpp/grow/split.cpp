@@ -1,0 +1,235 @@
+#include "grow/split.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bosquet {
+
+namespace {
+
+double clipped_value(double g, double h, double l2, double max_step, const ValueBounds& bounds) {
+    double value = -g / (h + l2);
+    if (max_step > 0) value = std::clamp(value, -max_step, max_step);
+    return std::clamp(value, bounds.lower, bounds.upper);
+}
+
+}  // namespace
+
+// Twice what the loss falls by when a node takes this value: -2gv - (h + l2)v^2, which is
+// g^2 / (h + l2) at the best v.
+double node_score(double g, double h, double l2, double value) {
+    return -(2 * g + (h + l2) * value) * value;
+}
+
+void SplitFinder::set_scale(const GradientScale& scale) {
+    scale_ = scale;
+    // A child lighter than min_samples_leaf of the lightest rows has too few rows for certain.
+    double by_rows = static_cast<double>(options_->min_samples_leaf) * scale.least_hessian;
+    double by_weight = std::ceil(options_->min_child_weight / scale.hessian_unit);
+    double least = std::max({1.0, by_rows, by_weight});
+    scan_scale_ = {scale.gradient_unit, scale.hessian_unit, options_->l2,
+                   static_cast<std::int32_t>(std::min(least, 2147483647.0))};
+}
+
+double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
+    Sums s = real(sum);
+    return clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
+}
+
+bool SplitFinder::plain(std::uint32_t feature) const {
+    (void)feature;
+    return options_->max_delta_step == 0 && options_->monotone.empty();
+}
+
+double SplitFinder::score(std::uint32_t feature, Packed left, Packed total, double l2,
+                          const ValueBounds& bounds) const {
+    Sums l = real(left);
+    double total_g = gradient_of(total) * scale_.gradient_unit;
+    double right_g = total_g - l.g;
+    double right_h = (hessian_of(total) - hessian_of(left)) * scale_.hessian_unit;
+    if (plain(feature)) return split_score(l.g, l.h + l2, right_g, right_h + l2);
+    double step = options_->max_delta_step;
+    double left_value = clipped_value(l.g, l.h, l2, step, bounds);
+    double right_value = clipped_value(right_g, right_h, l2, step, bounds);
+    int direction = options_->monotone.empty() ? 0 : options_->monotone[feature];
+    if ((right_value - left_value) * direction < 0) return -1;
+    return node_score(l.g, l.h, l2, left_value) + node_score(right_g, right_h, l2, right_value);
+}
+
+bool SplitFinder::admissible(Packed left, Packed total) const {
+    std::int32_t h = hessian_of(left);
+    return h >= scan_scale_.least_hessian && hessian_of(total) - h >= scan_scale_.least_hessian;
+}
+
+bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
+    std::int64_t enough =
+        std::int64_t{options_->min_samples_leaf - 1} * scale_.greatest_hessian;
+    std::int64_t left = hessian_of(split.left);
+    // More than the heaviest min_samples_leaf - 1 rows could weigh: at least min_samples_leaf rows.
+    return left > enough && hessian_of(total) - left > enough;
+}
+
+Split SplitFinder::finished(Split split, double score, const SplitRequest& node) const {
+    Sums total = real(node.total);
+    double l2 = split.left_bins.empty() ? options_->l2 : options_->l2 + options_->category_l2;
+    double value = clipped_value(total.g, total.h, options_->l2, options_->max_delta_step, node.bounds);
+    (void)l2;
+    double before = plain(split.feature) ? total.g * total.g / (total.h + options_->l2)
+                                         : node_score(total.g, total.h, options_->l2, value);
+    double gain = (score - before) / 2 - options_->min_split_gain;
+    // Rounding alone can make the two sides of an even split look like a gain of a few ulps.
+    if (!(gain > 1e-12 * before) || !(gain > 0)) return {};
+    split.gain = gain;
+    if (node.histogram[0] == 0)
+        split.missing_left = 2.0 * hessian_of(split.left) >= hessian_of(node.total);
+    return split;
+}
+
+Split SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node) const {
+    const FeaturePlace& place = matrix_->layout().features[feature];
+    SplitRequest here = node;
+    here.histogram += place.histogram;
+    if (place.categorical || !plain(feature)) return search(feature, here, nullptr);
+    ScanResult found = kernels_->scan(here.histogram, place.bins, here.total, scan_scale_);
+    if (found.score < 0) return {};
+    Split split;
+    split.feature = feature;
+    split.bin = found.bin;
+    split.missing_left = found.missing_left;
+    split.left = found.left;
+    return finished(std::move(split), found.score, here);
+}
+
+Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
+                          const std::uint32_t* counts) const {
+    return matrix_->layout().features[feature].categorical ? search_categories(feature, node, counts)
+                                                           : search_ordered(feature, node, counts);
+}
+
+// The plain form of the scan in grow_kernel.cpp, with room for constraints and counts.
+Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& node,
+                                  const std::uint32_t* counts) const {
+    std::uint32_t bins = matrix_->layout().features[feature].bins;
+    std::size_t least_rows = options_->min_samples_leaf;
+    double best = -1;
+    Split split;
+    split.feature = feature;
+    for (bool missing_left : {false, true}) {
+        if (missing_left && node.histogram[0] == 0) break;
+        Packed left = missing_left ? node.histogram[0] : 0;
+        std::size_t left_rows = counts != nullptr && missing_left ? counts[0] : 0;
+        for (std::uint32_t bin = 1; bin < bins; ++bin) {
+            left += node.histogram[bin];
+            if (counts != nullptr) {
+                left_rows += counts[bin];
+                if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
+            }
+            if (!admissible(left, node.total)) continue;
+            double s = score(feature, left, node.total, options_->l2, node.bounds);
+            if (s > best) {
+                best = s;
+                split.bin = bin;
+                split.missing_left = missing_left;
+                split.left = left;
+            }
+        }
+    }
+    return best < 0 ? Split{} : finished(std::move(split), best, node);
+}
+
+// Levels in the order of their mean gradient: for one output the best of all subsets is a run of
+// that order (Fisher 1958). Missing values take part as a level of their own. Levels with too few
+// rows to have a mean worth sorting stay together, on the right.
+Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& node,
+                                     const std::uint32_t* counts) const {
+    std::uint32_t bins = matrix_->layout().features[feature].bins;
+    double l2 = options_->l2 + options_->category_l2;
+    struct Level {
+        double mean;
+        std::uint32_t bin;
+    };
+    std::vector<Level> levels;
+    double mean_hessian = real(node.total).h / static_cast<double>(node.rows.count);
+    double least = options_->min_samples_category * mean_hessian;
+    for (std::uint32_t bin = 0; bin < bins; ++bin) {
+        Sums s = real(node.histogram[bin]);
+        if (s.h > 0 && s.h >= least)
+            levels.push_back({s.g / (s.h + options_->category_smoothing * mean_hessian), bin});
+    }
+    std::sort(levels.begin(), levels.end(), [](const Level& a, const Level& b) {
+        return a.mean != b.mean ? a.mean < b.mean : a.bin < b.bin;
+    });
+    std::size_t longest = std::min<std::size_t>(levels.size(), options_->max_category_threshold);
+    std::size_t least_rows = options_->min_samples_leaf;
+    double best = -1;
+    std::size_t best_length = 0;
+    bool best_from_end = false;
+    Packed best_left = 0;
+    for (bool from_end : {false, true}) {
+        Packed left = 0;
+        std::size_t left_rows = 0;
+        for (std::size_t length = 1; length <= longest; ++length) {
+            std::uint32_t bin = levels[from_end ? levels.size() - length : length - 1].bin;
+            left += node.histogram[bin];
+            if (counts != nullptr) {
+                left_rows += counts[bin];
+                if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
+            }
+            if (!admissible(left, node.total)) continue;
+            double s = score(feature, left, node.total, l2, node.bounds);
+            if (s > best) {
+                best = s;
+                best_length = length;
+                best_from_end = from_end;
+                best_left = left;
+            }
+        }
+    }
+    if (best < 0) return {};
+    Split split;
+    split.feature = feature;
+    split.left = best_left;
+    for (std::size_t i = 0; i < best_length; ++i)
+        split.left_bins.push_back(levels[best_from_end ? levels.size() - 1 - i : i].bin);
+    std::sort(split.left_bins.begin(), split.left_bins.end());
+    bool missing_left = split.left_bins.front() == 0;
+    split = finished(std::move(split), best, node);
+    if (split.found() && node.histogram[0] != 0) split.missing_left = missing_left;
+    return split;
+}
+
+std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet rows) const {
+    const FeaturePlace& place = matrix_->layout().features[feature];
+    std::vector<std::uint32_t> counts(place.bins);
+    auto count = [&](const auto* column) {
+        for (std::size_t i = 0; i < rows.count; ++i)
+            ++counts[column[rows.rows != nullptr ? rows.rows[i] : rows.first + i]];
+    };
+    if (place.wide)
+        count(matrix_->wide_column(place));
+    else
+        count(matrix_->column(place));
+    return counts;
+}
+
+Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node) const {
+    std::vector<bool> counted(candidates.size());
+    while (true) {
+        std::size_t best = candidates.size();
+        for (std::size_t i = 0; i < candidates.size(); ++i)
+            if (candidates[i].found() &&
+                (best == candidates.size() || candidates[i].gain > candidates[best].gain))
+                best = i;
+        if (best == candidates.size()) return {};
+        Split& split = candidates[best];
+        if (counted[best] || surely_large_enough(split, node.total)) return std::move(split);
+        std::uint32_t feature = split.feature;
+        std::vector<std::uint32_t> counts = count_bins(feature, node.rows);
+        SplitRequest here = node;
+        here.histogram += matrix_->layout().features[feature].histogram;
+        split = search(feature, here, counts.data());
+        counted[best] = true;
+    }
+}
+
+}  // namespace bosquet

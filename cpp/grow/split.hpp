@@ -1,0 +1,92 @@
+// Finding the best split of a node from its histogram.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/binned.hpp"
+#include "grow/kernels.hpp"
+#include "grow/options.hpp"
+
+namespace bosquet {
+
+// The units of this round's integer gradients, and the range of a single row's hessian in them.
+struct GradientScale {
+    double gradient_unit = 1;
+    double hessian_unit = 1;
+    std::int32_t least_hessian = 1;
+    std::int32_t greatest_hessian = 1;
+};
+
+struct Split {
+    double gain = -std::numeric_limits<double>::infinity();
+    std::uint32_t feature = 0;
+    std::uint32_t bin = 0;  // quantitative: bins up to this one go left
+    bool missing_left = false;
+    std::vector<std::uint32_t> left_bins;  // categorical: these bins go left
+    Packed left = 0;                       // sums of the left child
+
+    bool found() const { return gain > -std::numeric_limits<double>::infinity(); }
+};
+
+// The node a split is sought for.
+struct SplitRequest {
+    RowSet rows;
+    const Packed* histogram;
+    Packed total;
+    ValueBounds bounds;
+};
+
+class SplitFinder {
+  public:
+    SplitFinder(const BinnedMatrix& matrix, const GrowOptions& options, const GrowKernels& kernels)
+        : matrix_(&matrix), options_(&options), kernels_(&kernels) {}
+
+    void set_scale(const GradientScale& scale);
+
+    // The best split on one feature, counts of rows not yet looked at.
+    Split best_on(std::uint32_t feature, const SplitRequest& node) const;
+
+    // The best of the candidates, one a feature, that leaves min_samples_leaf rows on each side.
+    // A histogram holds no counts: a hessian sum proves most candidates, and where it does not, the
+    // rows of that one feature are counted and its bins searched again.
+    Split choose(std::span<Split> candidates, const SplitRequest& node) const;
+
+    // The value a node with these sums would take as a leaf.
+    double leaf_value(Packed sum, const ValueBounds& bounds) const;
+    const GradientScale& scale() const { return scale_; }
+
+  private:
+    struct Sums {
+        double g, h;
+    };
+    struct Candidate;
+
+    Sums real(Packed sum) const {
+        return {gradient_of(sum) * scale_.gradient_unit, hessian_of(sum) * scale_.hessian_unit};
+    }
+    bool plain(std::uint32_t feature) const;
+    double score(std::uint32_t feature, Packed left, Packed total, double l2,
+                 const ValueBounds& bounds) const;
+    Split search(std::uint32_t feature, const SplitRequest& node, const std::uint32_t* counts) const;
+    Split search_ordered(std::uint32_t feature, const SplitRequest& node,
+                         const std::uint32_t* counts) const;
+    Split search_categories(std::uint32_t feature, const SplitRequest& node,
+                            const std::uint32_t* counts) const;
+    Split finished(Split split, double score, const SplitRequest& node) const;
+    std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
+    bool surely_large_enough(const Split& split, Packed total) const;
+    bool admissible(Packed left, Packed total) const;
+
+    const BinnedMatrix* matrix_;
+    const GrowOptions* options_;
+    const GrowKernels* kernels_;
+    GradientScale scale_;
+    ScanScale scan_scale_{};
+};
+
+// A node's own G^2 / (H + l2), clipped as its value is: what a split must improve on.
+double node_score(double g, double h, double l2, double value);
+
+}  // namespace bosquet

@@ -1,0 +1,19 @@
+#pragma once
+#include "loss/formula/formula.hpp"
+
+namespace bosquet::inline BOSQUET_FORMULA_SET {
+
+// Minus the log-likelihood of a class y in {0, 1} whose probability is 1 / (1 + e^-f).
+struct LogLoss : Formula {
+    static Derivatives derivatives(double y, double f, double) {
+        double p = exact_sigmoid(f);
+        return {p - y, p * (1.0 - p)};
+    }
+    static double value(double y, double f, double) { return softplus(f) - y * f; }
+    static double constant(double mean) {
+        double p = mean < 1e-15 ? 1e-15 : (mean > 1 - 1e-15 ? 1 - 1e-15 : mean);
+        return exact_log(p / (1.0 - p));
+    }
+};
+
+}  // namespace bosquet::inline BOSQUET_FORMULA_SET

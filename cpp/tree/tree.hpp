@@ -1,0 +1,67 @@
+// What a grown tree is. A tree does not know who grew it.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace bosquet {
+
+// 16 bytes. The children of a node stand side by side, so it names only the left one; a node without
+// one is a leaf (the root, number 0, is nobody's child).
+struct Node {
+    double number = 0;       // threshold of a quantitative split, value of a leaf, or a packed set
+    std::uint32_t left = 0;  // left child; the right one is left + 1
+    std::uint32_t tag = 0;   // feature, and two flags
+
+    static constexpr std::uint32_t kMissingLeft = 1u << 31;
+    static constexpr std::uint32_t kCategorical = 1u << 30;
+    static constexpr std::uint32_t kMaxFeature = kCategorical - 1;
+
+    bool is_leaf() const { return left == 0; }
+    std::uint32_t feature() const { return tag & kMaxFeature; }
+    bool missing_left() const { return (tag & kMissingLeft) != 0; }
+    bool categorical() const { return (tag & kCategorical) != 0; }
+
+    // A categorical split sends left the codes whose bit is set in `words` 32-bit words that begin
+    // at `begin` of the tree's category_words; codes beyond them go right.
+    std::uint32_t set_begin() const {
+        return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(number) >> 32);
+    }
+    std::uint32_t set_words() const {
+        return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(number));
+    }
+    void put_set(std::uint32_t begin, std::uint32_t words) {
+        number = std::bit_cast<double>(std::uint64_t{begin} << 32 | words);
+    }
+};
+
+// What is remembered of a node besides its rule.
+struct NodeStats {
+    float gain = 0;   // by how much its split lowered the loss; 0 for a leaf
+    float cover = 0;  // weight (rows, or weighted rows) of the training data in it
+};
+
+struct Tree {
+    std::vector<Node> nodes;
+    std::vector<NodeStats> stats;
+    std::vector<std::uint32_t> category_words;
+
+    bool in_left_set(const Node& node, double code) const {
+        std::uint32_t bits = node.set_words() * 32;
+        if (!(code < bits)) return false;
+        auto c = static_cast<std::uint32_t>(code);
+        return category_words[node.set_begin() + c / 32] >> (c % 32) & 1;
+    }
+};
+
+// Trees in the order they were added: the tree number i adds to output i % outputs.
+struct Ensemble {
+    std::uint32_t features = 0;
+    std::uint32_t outputs = 1;
+    std::vector<double> base;                     // what each output starts from
+    std::vector<std::uint32_t> categories;        // levels of each feature; 0: quantitative
+    std::vector<Tree> trees;
+};
+
+}  // namespace bosquet

@@ -1,0 +1,1 @@
+"""Ensembles that learn fast and show their work."""
