@@ -37,11 +37,17 @@ BOSQUET_INLINE double exact_exp(double x) {
     return p * std::bit_cast<double>(scale);
 }
 
+// An integer in [0, 2^52) as a double, in operations that every vector unit has.
+BOSQUET_INLINE double small_to_double(std::uint64_t value) {
+    return std::bit_cast<double>(value | 0x4330000000000000) - 0x1p52;
+}
+
 // For positive normal x; relative error below 4e-16 away from 1, absolute near it.
 BOSQUET_INLINE double exact_log(double x) {
-    std::int64_t bits = std::bit_cast<std::int64_t>(x);
-    std::int64_t exponent = (bits - 0x3fe6a09e667f3bcd) >> 52;  // mantissa in [sqrt(1/2), sqrt(2))
-    double m = std::bit_cast<double>(bits - (exponent << 52));
+    auto bits = std::bit_cast<std::uint64_t>(x);
+    // The exponent, plus 1023, for which the mantissa lies in [sqrt(1/2), sqrt(2)).
+    std::uint64_t exponent = (bits - 0x3fe6a09e667f3bcd + 0x3ff0000000000000) >> 52;
+    double m = std::bit_cast<double>(bits - ((exponent - 1023) << 52));
     double s = (m - 1.0) / (m + 1.0);
     double z = s * s;
     double p = 1.0 / 21.0;
@@ -55,7 +61,7 @@ BOSQUET_INLINE double exact_log(double x) {
     p = p * z + 1.0 / 5.0;
     p = p * z + 1.0 / 3.0;
     p = p * z;
-    auto e = static_cast<double>(exponent);
+    double e = small_to_double(exponent) - 1023.0;
     return e * 0x1.62e42fefa39efp-1 + (2.0 * s + 2.0 * s * p);
 }
 

@@ -89,7 +89,8 @@ class Fit {
     }
 
     void round(Ensemble& ensemble,
-               std::optional<nb::ndarray<const float, nb::ndim<3>, nb::c_contig>> given) {
+               std::optional<nb::ndarray<const float, nb::ndim<3>, nb::c_contig>> given,
+               std::optional<nb::callable> minimisers) {
         std::span<const GradientPair> pairs;
         if (given) {
             if (given->shape(0) != loss_.outputs() || given->shape(1) != train_->rows() ||
@@ -100,13 +101,15 @@ class Fit {
         }
         if (ensemble.outputs != loss_.outputs())
             throw InputError("the ensemble has another number of outputs than the loss");
+        Booster::LeafValues leaf_values;
+        if (minimisers) leaf_values = asking(*minimisers);
         nb::gil_scoped_release release;
-        booster_.round(ensemble, pairs, holdout_.get());
+        booster_.round(ensemble, pairs, leaf_values, holdout_.get());
     }
 
     double train_loss() {
         nb::gil_scoped_release release;
-        return booster_.mean_loss(*train_);
+        return booster_.sampled_train_loss();
     }
     double holdout_loss() {
         if (!holdout_) throw InputError("no rows were set aside");
@@ -154,6 +157,20 @@ class Fit {
                                         loss_.outputs());
     }
 
+    // Asks Python for the values of a tree's leaves.
+    static Booster::LeafValues asking(nb::callable minimisers) {
+        return [minimisers](std::span<const std::uint16_t> leaf_of_row, std::size_t leaves,
+                            std::uint32_t output) {
+            nb::gil_scoped_acquire acquire;
+            std::uint16_t* data;
+            auto array = new_array<std::uint16_t>({leaf_of_row.size()}, &data);
+            std::copy(leaf_of_row.begin(), leaf_of_row.end(), data);
+            auto values = nb::cast<DoubleArray>(minimisers(array, leaves, output));
+            if (values.shape(0) != leaves) throw InputError("one value a leaf is needed");
+            return copied(values);
+        };
+    }
+
     void put_raw(Sample& sample, const DoubleMatrix& raw) const {
         if (raw.shape(0) != loss_.outputs() || raw.shape(1) != sample.rows())
             throw InputError("raw predictions must have the shape (outputs, rows)");
@@ -179,7 +196,10 @@ void bind_boost(nb::module_& module) {
         .def("set_holdout", &Fit::set_holdout, nb::arg("matrix"), nb::arg("target"),
              nb::arg("weight"))
         .def("start", &Fit::start, nb::arg("raw"), nb::arg("holdout_raw") = nb::none())
-        .def("round", &Fit::round, nb::arg("ensemble"), nb::arg("gradients") = nb::none())
+        .def("round", &Fit::round, nb::arg("ensemble"), nb::arg("gradients") = nb::none(),
+             nb::arg("minimisers") = nb::none(),
+             "One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; `minimisers("
+             "leaf_of_row, leaves, output)` then gives the leaves' values unless steps are Newton's.")
         .def("train_loss", &Fit::train_loss)
         .def("holdout_loss", &Fit::holdout_loss)
         .def("raw", &Fit::raw, nb::arg("holdout") = false)

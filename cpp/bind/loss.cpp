@@ -12,17 +12,18 @@ namespace {
 
 // Targets and raw predictions come as (targets, rows) and (outputs, rows); weights may be empty.
 LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatrix& raw,
-                 const DoubleArray& weight) {
+                 const DoubleArray* weight) {
     std::size_t rows = target.shape(1);
     if (target.shape(0) != loss.targets() || raw.shape(0) != loss.outputs() || raw.shape(1) != rows)
         throw InputError("targets and raw predictions do not have the loss's shape");
-    if (weight.shape(0) != 0 && weight.shape(0) != rows)
+    bool weighted = weight != nullptr && weight->shape(0) != 0;
+    if (weighted && weight->shape(0) != rows)
         throw InputError("weights must have one entry a row");
     if (loss.softmax())
         for (std::size_t i = 0; i < rows; ++i)
             if (!(target.data()[i] >= 0 && target.data()[i] < loss.outputs()))
                 throw InputError("a class number is out of range");
-    return {rows, rows, target.data(), weight.shape(0) != 0 ? weight.data() : nullptr, raw.data()};
+    return {rows, rows, target.data(), weighted ? weight->data() : nullptr, raw.data()};
 }
 
 }  // namespace
@@ -34,15 +35,15 @@ void bind_loss(nb::module_& module) {
         .def_prop_ro("outputs", &Loss::outputs)
         .def_prop_ro("curved", &Loss::curved)
         .def("start_round", [](Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
-            self.start_round(data_of(self, target, raw, weight));
+            self.start_round(data_of(self, target, raw, &weight));
         }, nb::arg("target"), nb::arg("raw"), nb::arg("weight"))
         .def("value", [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
-            LossData data = data_of(self, target, raw, weight);
+            LossData data = data_of(self, target, raw, &weight);
             return self.value(data, {0, data.rows}, best_isa());
         }, nb::arg("target"), nb::arg("raw"), nb::arg("weight"), "Sum of weight times loss.")
         .def("gradient_hessian", [](const Loss& self, DoubleMatrix target, DoubleMatrix raw,
                                     const std::string& isa) {
-            LossData data = data_of(self, target, raw, DoubleArray());
+            LossData data = data_of(self, target, raw, nullptr);
             std::size_t size = raw.shape(0) * raw.shape(1);
             std::vector<GradientPair> pairs(size);
             self.gradients(data, {0, data.rows}, parse_isa(isa), pairs.data());

@@ -20,9 +20,9 @@ void bind_tree(nb::module_& module) {
         .def_prop_ro("n_trees", [](const Ensemble& self) { return self.trees.size(); })
         .def_prop_ro("n_outputs", [](const Ensemble& self) { return self.outputs; })
         .def_prop_ro("n_features", [](const Ensemble& self) { return self.features; })
-        .def_prop_ro("base", [](const Ensemble& self) { return to_array(self.base); })
+        .def_prop_ro("base", [](const Ensemble& self) { return to_array(self.base); }, nb::rv_policy::move)
         .def("predict_raw", [](const Ensemble& self, nb::object data, std::size_t first,
-                               std::size_t last) {
+                               std::size_t last, int) {
             Table table = table_of(data);
             if (table.columns.size() != self.features)
                 throw InputError("the table has another number of columns than the model");
@@ -37,5 +37,5 @@ void bind_tree(nb::module_& module) {
                 predict_row(self, row.data(), first, last, out + i * self.outputs);
             }
             return result;
-        }, nb::arg("data"), nb::arg("first"), nb::arg("last"));
+        }, nb::arg("data"), nb::arg("first"), nb::arg("last"), nb::arg("threads") = 1);
 }

@@ -49,6 +49,20 @@ double Booster::mean_loss(const Sample& sample) const {
     return std::accumulate(parts.begin(), parts.end(), 0.0) / sample.total_weight();
 }
 
+double Booster::sampled_train_loss() const {
+    constexpr std::size_t kRuns = 32, kRunRows = 512;
+    LossData data = train_->data();
+    if (data.rows <= kRuns * kRunRows) return mean_loss(*train_);
+    double sum = 0, weight = 0;
+    for (std::size_t run = 0; run < kRuns; ++run) {
+        std::size_t begin = (data.rows - kRunRows) / (kRuns - 1) * run;
+        sum += loss_.value(data, {begin, begin + kRunRows}, isa_);
+        for (std::size_t i = begin; i < begin + kRunRows; ++i)
+            weight += data.weight != nullptr ? data.weight[i] : 1.0;
+    }
+    return weight > 0 ? sum / weight : 0.0;
+}
+
 void Booster::compute_gradients(std::span<const GradientPair> given) {
     Stopwatch watch(timings_.gradient);
     LossData data = train_->data();
@@ -100,7 +114,8 @@ GradientScale Booster::quantise(const GradientPair* pairs) {
     return scale;
 }
 
-void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given, Sample* holdout) {
+void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
+                    const LeafValues& leaf_values, Sample* holdout) {
     std::size_t rows = train_->rows();
     compute_gradients(given);
     bool sampled = options_.subsample < 1;
@@ -131,7 +146,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given, Sam
         {
             Stopwatch watch(timings_.leaves);
             place_rows(grown);
-            set_values(grown, k);
+            set_values(grown, k, leaf_values);
         }
         {
             Stopwatch watch(timings_.update);
@@ -180,9 +195,9 @@ void Booster::place_rows(const GrownTree& grown) {
         for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) place(leaf, 0);
 }
 
-void Booster::set_values(GrownTree& grown, std::uint32_t output) {
-    std::vector<double> values =
-        options_.newton ? newton_values(grown, output) : exact_values(grown, output);
+void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values) {
+    std::vector<double> values = options_.newton ? newton_values(grown, output)
+                                                 : exact_values(grown, output, leaf_values);
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
         double value = values[leaf];
         double step = options_.grow.max_delta_step;
@@ -241,12 +256,15 @@ std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t
     return values;
 }
 
-std::vector<double> Booster::exact_values(const GrownTree& grown, std::uint32_t output) {
+std::vector<double> Booster::exact_values(const GrownTree& grown, std::uint32_t output,
+                                          const LeafValues& leaf_values) {
     std::size_t leaves = grown.leaves.size();
     std::vector<double> values(leaves);
     leaf_weight_.assign(leaves, 0);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf)
+        leaf_weight_[leaf] = static_cast<double>(grown.leaves[leaf].rows.count);
+    if (leaf_values) return leaf_values({leaf_of_row_.data(), train_->rows()}, leaves, output);
     LossData data = train_->data();
-    std::vector<std::uint32_t> every;
     team_->run(leaves, [&](std::size_t leaf, int) {
         const RowSet& set = grown.leaves[leaf].rows;
         std::vector<std::uint32_t> all;
@@ -256,7 +274,6 @@ std::vector<double> Booster::exact_values(const GrownTree& grown, std::uint32_t 
         }
         const std::uint32_t* rows = set.rows != nullptr ? set.rows : all.data();
         values[leaf] = loss_.minimiser(data, {rows, set.count}, output);
-        leaf_weight_[leaf] = static_cast<double>(set.count);
     });
     return values;
 }

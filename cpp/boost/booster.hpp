@@ -1,8 +1,8 @@
 // The stagewise loop over trees: one call a round.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -60,23 +60,31 @@ class Booster {
     Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
             Isa isa, Team& team);
 
+    // Values of a tree's leaves, asked of the caller: (leaf of each row, leaves, output).
+    using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>, std::size_t,
+                                                         std::uint32_t)>;
+
     // One tree for each output, added to `ensemble`. `given`, if not empty, takes the place of the
-    // loss's own gradients: output k of row i at k * rows + i.
-    void round(Ensemble& ensemble, std::span<const GradientPair> given, Sample* holdout);
+    // loss's own gradients: output k of row i at k * rows + i. `leaf_values`, if any, takes the place
+    // of the loss's own minimiser.
+    void round(Ensemble& ensemble, std::span<const GradientPair> given,
+               const LeafValues& leaf_values, Sample* holdout);
 
     // Mean loss over the rows' weights.
     double mean_loss(const Sample& sample) const;
+    // The same over at most 16,384 training rows, evenly spaced: enough to follow a fit by.
+    double sampled_train_loss() const;
     const Timings& timings() const { return timings_; }
 
   private:
     void compute_gradients(std::span<const GradientPair> given);
     PairSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
-    std::uint32_t number_leaves(const GrownTree& grown);
     void place_rows(const GrownTree& grown);
-    void set_values(GrownTree& grown, std::uint32_t output);
+    void set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values);
     std::vector<double> newton_values(const GrownTree& grown, std::uint32_t output);
-    std::vector<double> exact_values(const GrownTree& grown, std::uint32_t output);
+    std::vector<double> exact_values(const GrownTree& grown, std::uint32_t output,
+                                     const LeafValues& leaf_values);
     void set_cover(GrownTree& grown) const;
     void update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
                 std::size_t rows) const;

@@ -72,8 +72,6 @@ void histogram_of(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
 
 using HistogramOf = void (*)(const std::uint8_t*, std::uint32_t, RowSet, const Packed*, Packed*);
 
-template <int... Counts>
-struct Sequence {};
 template <int Count, int... Rest>
 struct UpTo : UpTo<Count - 1, Count, Rest...> {};
 template <int... Counts>
@@ -109,35 +107,110 @@ void subtract(Packed* __restrict a, const Packed* __restrict b, std::size_t coun
     for (std::size_t i = 0; i < count; ++i) a[i] -= b[i];
 }
 
-// Scores of the splits behind bins 1 .. bins - 1, with `before` (the missing values or nothing) put
-// on the left; keeps the best in `result`, the earlier one where two are equal.
+// Bins are padded to whole vectors; a padded bin repeats the one before it.
+constexpr std::uint32_t kScanRoom = 256 + 8;
+
+// left[i] = before + histogram[1] + ... + histogram[i + 1]
+inline void prefix_sums(const Packed* histogram, std::uint32_t splits, Packed before, Packed* left) {
+    std::uint32_t i = 0;
+#if defined(__AVX2__)
+    // Four at a time: the chain from one four to the next is a single addition.
+    __m256i carry = _mm256_set1_epi64x(before);
+    for (; i + 4 <= splits; i += 4) {
+        __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(histogram + 1 + i));
+        v = _mm256_add_epi64(v, _mm256_slli_si256(v, 8));
+        __m256i low = _mm256_permute4x64_epi64(v, 0x55);
+        v = _mm256_add_epi64(v, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xf0));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(left + i), _mm256_add_epi64(v, carry));
+        carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(v, 0xff));
+    }
+    if (i > 0) before = left[i - 1];
+#endif
+    for (; i < splits; ++i) left[i] = before += histogram[i + 1];
+    for (std::uint32_t pad = 0; pad < 8; ++pad) left[splits + pad] = before;
+}
+
+// scores[i] of the split that has left[i] on the left, -1 where it is not admissible; returns the
+// greatest.
+inline double split_scores(const Packed* left, std::uint32_t splits, Packed total,
+                           const ScanScale& scale, double* scores) {
+    double mean = scale.mean(total);
+#if defined(__AVX2__)
+    // A 32-bit half becomes a double by being put under the exponent of 2^52.
+    const __m256i half = _mm256_set1_epi64x(0xffffffff), sign = _mm256_set1_epi64x(0x80000000);
+    const __m256i exponent = _mm256_set1_epi64x(0x4330000000000000);
+    const __m256d unsigned_zero = _mm256_set1_pd(0x1p52), signed_zero = _mm256_set1_pd(0x1p52 + 0x1p31);
+    const __m256d total_h = _mm256_set1_pd(hessian_of(total)), l2 = _mm256_set1_pd(scale.l2);
+    const __m256d gradient_unit = _mm256_set1_pd(scale.gradient_unit);
+    const __m256d hessian_unit = _mm256_set1_pd(scale.hessian_unit);
+    const __m256d least = _mm256_set1_pd(scale.least_hessian), none = _mm256_set1_pd(-1);
+    const __m256d means = _mm256_set1_pd(mean);
+    __m256d top = none;
+    for (std::uint32_t i = 0; i < splits; i += 4) {
+        __m256i packed = _mm256_load_si256(reinterpret_cast<const __m256i*>(left + i));
+        __m256i low = _mm256_or_si256(_mm256_and_si256(packed, half), exponent);
+        __m256i high = _mm256_or_si256(_mm256_xor_si256(_mm256_srli_epi64(packed, 32), sign), exponent);
+        __m256d h = _mm256_sub_pd(_mm256_castsi256_pd(low), unsigned_zero);
+        __m256d g = _mm256_sub_pd(_mm256_castsi256_pd(high), signed_zero);
+        __m256d right = _mm256_sub_pd(total_h, h);
+        __m256d a = _mm256_add_pd(_mm256_mul_pd(h, hessian_unit), l2);
+        __m256d c = _mm256_add_pd(_mm256_mul_pd(right, hessian_unit), l2);
+        __m256d t = _mm256_sub_pd(_mm256_mul_pd(g, gradient_unit), _mm256_mul_pd(means, a));
+        __m256d score = _mm256_div_pd(_mm256_mul_pd(t, t), _mm256_mul_pd(a, c));
+        __m256d admissible = _mm256_and_pd(_mm256_cmp_pd(h, least, _CMP_GE_OQ),
+                                           _mm256_cmp_pd(right, least, _CMP_GE_OQ));
+        score = _mm256_blendv_pd(none, score, admissible);
+        _mm256_store_pd(scores + i, score);
+        top = _mm256_max_pd(score, top);
+    }
+    alignas(32) double tops[4];
+    _mm256_store_pd(tops, top);
+    for (double one : tops) tops[0] = one > tops[0] ? one : tops[0];
+    return tops[0];
+#else
+    double top = -1;
+    std::int32_t total_h = hessian_of(total);
+    for (std::uint32_t i = 0; i < splits; ++i) {
+        std::int32_t h = hessian_of(left[i]);
+        double a = h * scale.hessian_unit + scale.l2;
+        double c = (total_h - h) * scale.hessian_unit + scale.l2;
+        double score = split_score(gradient_of(left[i]) * scale.gradient_unit, a, c, mean);
+        bool admissible = (h >= scale.least_hessian) & (total_h - h >= scale.least_hessian);
+        scores[i] = admissible ? score : -1.0;
+        top = scores[i] > top ? scores[i] : top;
+    }
+    return top;
+#endif
+}
+
+// Where `value` first stands among the scores, which hold it.
+inline std::uint32_t first_equal(const double* scores, double value) {
+    std::uint32_t i = 0;
+#if defined(__AVX2__)
+    __m256d wanted = _mm256_set1_pd(value);
+    while (true) {
+        int found = _mm256_movemask_pd(
+            _mm256_cmp_pd(_mm256_load_pd(scores + i), wanted, _CMP_EQ_OQ));
+        if (found != 0) return i + static_cast<std::uint32_t>(__builtin_ctz(found));
+        i += 4;
+    }
+#else
+    while (scores[i] != value) ++i;
+    return i;
+#endif
+}
+
+// The best split with `before` (the missing values or nothing) put on the left; kept in `result` if
+// it beats what is there, the earlier one where two are equal.
 void scan_side(const Packed* histogram, std::uint32_t bins, Packed total, Packed before,
                bool missing_left, const ScanScale& scale, ScanResult& result) {
-    alignas(64) Packed left[256];
-    alignas(64) double scores[256];
-    Packed sum = before;
-    for (std::uint32_t bin = 1; bin < bins; ++bin) {
-        sum += histogram[bin];
-        left[bin - 1] = sum;
-    }
-    double total_g = gradient_of(total) * scale.gradient_unit;
-    std::int32_t total_h = hessian_of(total);
-    std::int32_t least = scale.least_hessian;
-    double best = result.score;
-    for (std::uint32_t i = 0; i + 1 < bins; ++i) {
-        std::int32_t h = hessian_of(left[i]);
-        double left_g = gradient_of(left[i]) * scale.gradient_unit;
-        double left_h = h * scale.hessian_unit + scale.l2;
-        double right_h = (total_h - h) * scale.hessian_unit + scale.l2;
-        double score = split_score(left_g, left_h, total_g - left_g, right_h);
-        bool admissible = (h >= least) & (total_h - h >= least);
-        scores[i] = admissible ? score : -1.0;
-    }
-    double top = -1;
-    for (std::uint32_t i = 0; i + 1 < bins; ++i) top = scores[i] > top ? scores[i] : top;
-    if (!(top > best)) return;
-    std::uint32_t at = 0;
-    while (scores[at] != top) ++at;
+    alignas(64) Packed left[kScanRoom];
+    alignas(64) double scores[kScanRoom];
+    std::uint32_t splits = bins - 1;
+    prefix_sums(histogram, splits, before, left);
+    double top = split_scores(left, splits, total, scale, scores);
+    if (!(top > result.score)) return;
+    std::uint32_t at = first_equal(scores, top);
     result = {top, at + 1, missing_left, left[at]};
 }
 

@@ -13,13 +13,13 @@ double clipped_value(double g, double h, double l2, double max_step, const Value
     return std::clamp(value, bounds.lower, bounds.upper);
 }
 
-}  // namespace
-
 // Twice what the loss falls by when a node takes this value: -2gv - (h + l2)v^2, which is
 // g^2 / (h + l2) at the best v.
-double node_score(double g, double h, double l2, double value) {
+double twice_fall(double g, double h, double l2, double value) {
     return -(2 * g + (h + l2) * value) * value;
 }
+
+}  // namespace
 
 void SplitFinder::set_scale(const GradientScale& scale) {
     scale_ = scale;
@@ -36,24 +36,33 @@ double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
     return clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
 }
 
-bool SplitFinder::plain(std::uint32_t feature) const {
-    (void)feature;
-    return options_->max_delta_step == 0 && options_->monotone.empty();
-}
-
-double SplitFinder::score(std::uint32_t feature, Packed left, Packed total, double l2,
-                          const ValueBounds& bounds) const {
+// Twice what the loss falls by when a node is split so; negative where a constraint forbids it. The
+// node itself is held to l2, its children to `l2`, which is more for categories.
+double SplitFinder::reduction(std::uint32_t feature, Packed left, const SplitRequest& node,
+                              double l2) const {
     Sums l = real(left);
-    double total_g = gradient_of(total) * scale_.gradient_unit;
-    double right_g = total_g - l.g;
-    double right_h = (hessian_of(total) - hessian_of(left)) * scale_.hessian_unit;
-    if (plain(feature)) return split_score(l.g, l.h + l2, right_g, right_h + l2);
+    Sums all = real(node.total);
+    double right_h = (hessian_of(node.total) - hessian_of(left)) * scale_.hessian_unit;
+    if (unconstrained()) {
+        double mean = all.g / (all.h + 2 * l2);
+        return reduction_from(split_score(l.g, l.h + l2, right_h + l2, mean), node, l2);
+    }
+    double right_g = all.g - l.g;
     double step = options_->max_delta_step;
-    double left_value = clipped_value(l.g, l.h, l2, step, bounds);
-    double right_value = clipped_value(right_g, right_h, l2, step, bounds);
+    double left_value = clipped_value(l.g, l.h, l2, step, node.bounds);
+    double right_value = clipped_value(right_g, right_h, l2, step, node.bounds);
     int direction = options_->monotone.empty() ? 0 : options_->monotone[feature];
     if ((right_value - left_value) * direction < 0) return -1;
-    return node_score(l.g, l.h, l2, left_value) + node_score(right_g, right_h, l2, right_value);
+    double own_value = clipped_value(all.g, all.h, options_->l2, step, node.bounds);
+    return twice_fall(l.g, l.h, l2, left_value) + twice_fall(right_g, right_h, l2, right_value) -
+           twice_fall(all.g, all.h, options_->l2, own_value);
+}
+
+double SplitFinder::reduction_from(double score, const SplitRequest& node, double l2) const {
+    Sums all = real(node.total);
+    double both = all.h + 2 * l2;
+    double before = all.g * all.g * (1 / both - 1 / (all.h + options_->l2));
+    return score * both + (l2 > 0 ? before : 0.0);
 }
 
 bool SplitFinder::admissible(Packed left, Packed total) const {
@@ -69,16 +78,9 @@ bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
     return left > enough && hessian_of(total) - left > enough;
 }
 
-Split SplitFinder::finished(Split split, double score, const SplitRequest& node) const {
-    Sums total = real(node.total);
-    double l2 = split.left_bins.empty() ? options_->l2 : options_->l2 + options_->category_l2;
-    double value = clipped_value(total.g, total.h, options_->l2, options_->max_delta_step, node.bounds);
-    (void)l2;
-    double before = plain(split.feature) ? total.g * total.g / (total.h + options_->l2)
-                                         : node_score(total.g, total.h, options_->l2, value);
-    double gain = (score - before) / 2 - options_->min_split_gain;
-    // Rounding alone can make the two sides of an even split look like a gain of a few ulps.
-    if (!(gain > 1e-12 * before) || !(gain > 0)) return {};
+Split SplitFinder::finished(Split split, double reduction, const SplitRequest& node) const {
+    double gain = reduction / 2 - options_->min_split_gain;
+    if (!(gain > 0)) return {};
     split.gain = gain;
     if (node.histogram[0] == 0)
         split.missing_left = 2.0 * hessian_of(split.left) >= hessian_of(node.total);
@@ -89,7 +91,7 @@ Split SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node) cons
     const FeaturePlace& place = matrix_->layout().features[feature];
     SplitRequest here = node;
     here.histogram += place.histogram;
-    if (place.categorical || !plain(feature)) return search(feature, here, nullptr);
+    if (place.categorical || !unconstrained()) return search(feature, here, nullptr);
     ScanResult found = kernels_->scan(here.histogram, place.bins, here.total, scan_scale_);
     if (found.score < 0) return {};
     Split split;
@@ -97,7 +99,7 @@ Split SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node) cons
     split.bin = found.bin;
     split.missing_left = found.missing_left;
     split.left = found.left;
-    return finished(std::move(split), found.score, here);
+    return finished(std::move(split), reduction_from(found.score, here, options_->l2), here);
 }
 
 Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
@@ -125,7 +127,7 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
                 if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
             }
             if (!admissible(left, node.total)) continue;
-            double s = score(feature, left, node.total, options_->l2, node.bounds);
+            double s = reduction(feature, left, node, options_->l2);
             if (s > best) {
                 best = s;
                 split.bin = bin;
@@ -176,7 +178,7 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
                 if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
             }
             if (!admissible(left, node.total)) continue;
-            double s = score(feature, left, node.total, l2, node.bounds);
+            double s = reduction(feature, left, node, l2);
             if (s > best) {
                 best = s;
                 best_length = length;

@@ -61,20 +61,19 @@ class SplitFinder {
     struct Sums {
         double g, h;
     };
-    struct Candidate;
-
     Sums real(Packed sum) const {
         return {gradient_of(sum) * scale_.gradient_unit, hessian_of(sum) * scale_.hessian_unit};
     }
-    bool plain(std::uint32_t feature) const;
-    double score(std::uint32_t feature, Packed left, Packed total, double l2,
-                 const ValueBounds& bounds) const;
+    // No constraint on values: the best value of a child is -G / (H + l2).
+    bool unconstrained() const { return options_->max_delta_step == 0 && options_->monotone.empty(); }
+    double reduction(std::uint32_t feature, Packed left, const SplitRequest& node, double l2) const;
+    double reduction_from(double score, const SplitRequest& node, double l2) const;
     Split search(std::uint32_t feature, const SplitRequest& node, const std::uint32_t* counts) const;
     Split search_ordered(std::uint32_t feature, const SplitRequest& node,
                          const std::uint32_t* counts) const;
     Split search_categories(std::uint32_t feature, const SplitRequest& node,
                             const std::uint32_t* counts) const;
-    Split finished(Split split, double score, const SplitRequest& node) const;
+    Split finished(Split split, double reduction, const SplitRequest& node) const;
     std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
     bool surely_large_enough(const Split& split, Packed total) const;
     bool admissible(Packed left, Packed total) const;
@@ -85,8 +84,5 @@ class SplitFinder {
     GradientScale scale_;
     ScanScale scan_scale_{};
 };
-
-// A node's own G^2 / (H + l2), clipped as its value is: what a split must improve on.
-double node_score(double g, double h, double l2, double value);
 
 }  // namespace bosquet

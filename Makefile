@@ -1,0 +1,92 @@
+# Everything here starts from a fresh clone with Python 3.11 or newer, a C++20 compiler and make.
+# What a target needs is put into .venv once; the core is compiled again when its sources change.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+# Stamps live in the environment they describe: without it, they are gone too.
+DONE := $(VENV)/.done
+CPP := $(sort $(shell find cpp -name '*.cpp' -o -name '*.hpp'))
+PYTHON_DIRS := $(wildcard src tests benchmarks tools examples docs)
+
+# Writes the requirements under a key of pyproject.toml to a file, one a line, and installs them.
+define install_from_pyproject
+	@$(PY) -c "import tomllib; t = tomllib.load(open('pyproject.toml', 'rb')); print('\n'.join($(1)))" > $(DONE)/$(2).txt
+	$(PIP) $(3) -r $(DONE)/$(2).txt
+endef
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installs at a time would get into each other's way.
+.NOTPARALLEL:
+.PHONY: help demo test test-all lint format bench peers stubs clean distclean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "PYTHON=python3.12 chooses the interpreter; ARGS='-k save' is handed on to pytest, demo or bench."
+
+demo: $(DONE)/package $(DONE)/extra-plot  ## train on a data set of scikit-learn's, compare with the installed peers, draw demo.png
+	$(PY) examples/demo.py $(ARGS)
+
+test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
+	$(PY) -m pytest $(ARGS)
+
+test-all: $(DONE)/package $(DONE)/extra-test  ## run all tests, the slow ones too
+	$(PY) -m pytest -m "" $(ARGS)
+
+lint: $(DONE)/package $(DONE)/extra-lint  ## check style, types and who may use whom
+	$(PY) -m ruff check $(PYTHON_DIRS)
+	$(PY) -m ruff format --check $(PYTHON_DIRS)
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+	$(PY) tools/check_ladder.py --objects build
+	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
+
+format: $(DONE)/extra-lint  ## rewrite the sources in the project's style
+	$(PY) -m ruff check --fix --select I $(PYTHON_DIRS)
+	$(PY) -m ruff format $(PYTHON_DIRS)
+	$(VENV)/bin/clang-format -i $(CPP)
+
+bench: $(DONE)/package $(DONE)/extra-bench  ## measure against the peers, side by side
+	$(PY) -m benchmarks.run $(ARGS)
+
+peers: $(DONE)/extra-bench  ## install the peers, so that demo compares with all of them
+
+stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
+	$(PY) tools/make_stubs.py
+
+clean:  ## remove what was built, keep .venv
+	rm -rf build dist demo.png $(DONE)/package
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks tools examples docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean  ## remove .venv too
+	rm -rf $(VENV)
+
+$(DONE)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Bosquet needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; \
+	  echo "Name a newer one, for example: make $(or $(MAKECMDGOALS),test) PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@mkdir -p $(DONE)
+	@touch $@
+
+# The build runs in .venv itself, not in a throw-away environment: its paths stay the same, so that
+# a changed file is all that is compiled again.
+$(DONE)/build-tools: pyproject.toml | $(DONE)/venv
+	$(call install_from_pyproject,t['build-system']['requires'],build-tools,cmake ninja)
+	@touch $@
+
+# Editable: a changed Python file takes effect at once, and doctests run on the sources themselves.
+$(DONE)/package: pyproject.toml CMakeLists.txt $(CPP) $(DONE)/build-tools
+	@command -v $${CXX:-c++} > /dev/null || command -v g++ > /dev/null || { \
+	  echo "Bosquet needs a C++20 compiler, for example g++ 11 or newer."; exit 1; }
+	$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+$(DONE)/extra-%: pyproject.toml | $(DONE)/venv
+	$(call install_from_pyproject,t['project']['optional-dependencies']['$*'],$*)
+	@touch $@

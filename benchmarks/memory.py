@@ -1,0 +1,131 @@
+"""Peak memory of a fit, over what the input takes.
+
+Each library fits in a process of its own. The process first fits a hundred rows, so that what
+the library loads lazily is not counted; then it takes the table, notes its resident size, asks
+the kernel to forget the peak so far, fits, and reads the new peak. The table is either read from
+a file, or generated in place, where the freed leftovers of the generator can be used again.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import data
+from benchmarks.interleave import available
+from benchmarks.libraries import LIBRARIES, Settings
+
+# Nothing is kept from one round to the next but a tree: ten rounds have the peak of a hundred.
+ROUNDS = 10
+MEGABYTE = 2**20
+
+
+def run(options):
+    """A fresh process for each library and each way to come by the table."""
+    libraries, skipped = available(options.libraries)
+    rows = 50_000 if options.quick else 1_000_000
+    outcomes = {library.name: {} for library in libraries}
+    with tempfile.TemporaryDirectory() as folder:
+        table = data.binary(rows, seed=1)
+        np.save(Path(folder) / "X.npy", table.X)
+        np.save(Path(folder) / "y.npy", table.y)
+        del table
+        for library in libraries:
+            for source in ("loaded", "generated"):
+                told = _ask_child(library.name, rows, folder if source == "loaded" else None)
+                if "error" in told:
+                    outcomes[library.name]["error"] = told["error"]
+                else:
+                    outcomes[library.name][source] = told["over"] / MEGABYTE
+    return {
+        "name": "memory",
+        "title": f"peak memory over the input, {rows:,} × 28, in MB",
+        "kind": "memory",
+        "must": 1.0,
+        "aim": 0.5,
+        "input": rows * 28 * 4 / MEGABYTE,
+        "outcomes": outcomes,
+        "skipped": skipped,
+        "verdict": _verdict(outcomes),
+    }
+
+
+def _verdict(outcomes):
+    found = {"fastest": "LightGBM"}
+    ours, theirs = outcomes.get("Bosquet", {}), outcomes.get("LightGBM", {})
+    if "loaded" in ours and "loaded" in theirs:
+        found["ratio"] = ours["loaded"] / theirs["loaded"]
+    if "generated" in ours and "generated" in theirs:
+        found["ratio_generated"] = ours["generated"] / theirs["generated"]
+    return found
+
+
+def _ask_child(name, rows, folder):
+    command = [sys.executable, "-m", "benchmarks.memory", "--library", name, "--rows", str(rows)]
+    if folder:
+        command += ["--folder", str(folder)]
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"error": f"exit {done.returncode}: {last[:200]}"}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def _status(field):
+    """A field of /proc/self/status, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise KeyError(field)
+
+
+def _forget_peak():
+    """Set the peak resident size to the present one, where the kernel allows it."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _peak():
+    try:
+        return _status("VmHWM")
+    except (OSError, KeyError):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _measure(library, rows, folder):
+    warm = data.binary(100, seed=3)
+    library.make("binary", Settings(rounds=2), []).fit(warm.X, warm.y)
+    if folder:
+        X, y = np.load(Path(folder) / "X.npy"), np.load(Path(folder) / "y.npy")
+    else:
+        table = data.binary(rows, seed=1)
+        X, y = table.X, table.y
+    forgotten = _forget_peak()
+    before = _status("VmRSS") if forgotten else _peak()
+    model = library.make("binary", Settings(rounds=ROUNDS), [])
+    model.fit(X, y)
+    return {"over": _peak() - before, "before": before, "exact": forgotten}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--rows", type=int, required=True)
+    parser.add_argument("--folder")
+    given = parser.parse_args()
+    library = next(library for library in LIBRARIES if library.name == given.library)
+    print(json.dumps(_measure(library, given.rows, given.folder)))
+
+
+if __name__ == "__main__":
+    main()

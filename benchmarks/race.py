@@ -1,0 +1,110 @@
+"""Time until the test loss of the best peer's fit is reached, by any settings of ours."""
+
+import time
+from dataclasses import dataclass, field
+
+from benchmarks import fits
+from benchmarks.interleave import available, interleave, settle
+from benchmarks.libraries import LIBRARIES, OURS, Settings
+from benchmarks.score import log_loss, test_loss
+
+# What ours may try; the quickest that gets there is the answer.
+TRIALS = {
+    "rate 0.2": {"learning_rate": 0.2},
+    "rate 0.3": {"learning_rate": 0.3},
+    "rate 0.3, 127 leaves": {"learning_rate": 0.3, "max_leaf_nodes": 127},
+    "rate 0.25, half the rows": {"learning_rate": 0.25, "subsample": 0.5},
+    "rate 0.25, gradient sampling 0.3": {
+        "learning_rate": 0.25,
+        "sampling": "gradient",
+        "subsample": 0.3,
+    },
+}
+
+
+@dataclass
+class Runner:
+    """A contestant of the race: a name, and the estimator it fits."""
+
+    name: str
+    make: object
+    settings: dict = field(default_factory=dict)
+
+
+def run(options, measured=None):
+    """The race on the 1M × 28 table; `measured` is that table's section if it ran already."""
+    work = next(work for work in fits.WORKS if work.name == "binary")
+    measured = measured or fits.run(work, options)
+    section = {
+        "name": "race",
+        "title": f"time to the best peer's test loss, {measured['title']}",
+        "kind": "race",
+        "must": 0.40,
+        "aim": 0.20,
+        "outcomes": {},
+        "skipped": dict(measured["skipped"]),
+    }
+    best = measured["verdict"].get("best")
+    if best is None or not available([OURS])[0]:
+        section["verdict"] = {}
+        return section
+    target = measured["outcomes"][best]["loss"]
+    (train,), test = work.train(options.quick), work.test(options.quick)
+    runners = _runners(best, train, test, target, options, section["skipped"])
+
+    def act(runner, turn):
+        model = runner.make()
+        start = time.perf_counter()
+        model.fit(train.X, train.y)
+        seconds = time.perf_counter() - start
+        told = {"seconds": seconds, "settings": runner.settings}
+        if turn == 0:
+            told["loss"] = test_loss(model, test.X, test.y, test.task)
+        return told
+
+    section["outcomes"] = interleave(runners, options.repeats, act)
+    section["verdict"] = _verdict(section["outcomes"], best, target)
+    return section
+
+
+def _runners(best, train, test, target, options, skipped):
+    """The peer with the loss to reach, and each of our trials cut where it reaches it."""
+    given = Settings(rounds=options.rounds)
+    peer = next(library for library in LIBRARIES if library.name == best)
+    runners = [Runner(best, lambda: peer.make(train.task, given, []))]
+    for label, settings in TRIALS.items():
+        settle()
+        try:
+            rounds = _rounds_needed(train, test, target, given, settings)
+        except Exception as error:  # a trial of settings that do not exist yet
+            skipped[label] = f"{type(error).__name__}: {error}"
+            continue
+        if rounds is None:
+            skipped[label] = f"does not reach {target:.5f} in {given.rounds} rounds"
+            continue
+        cut = settings | {"n_estimators": rounds}
+        runners.append(Runner(label, lambda cut=cut: OURS.make(train.task, given, [], **cut), cut))
+    return runners
+
+
+def _rounds_needed(train, test, target, given, settings):
+    """First round at which our test loss is at or below `target`, or None."""
+    model = OURS.make(train.task, given, [], **settings).fit(train.X, train.y)
+    for done, probability in enumerate(model.staged_predict_proba(test.X), start=1):
+        if log_loss(test.y, probability) <= target:
+            return done
+    return None
+
+
+def _verdict(outcomes, best, target):
+    arrived = {
+        name: outcome["seconds"]
+        for name, outcome in outcomes.items()
+        if name != best and "seconds" in outcome and outcome["loss"] <= target
+    }
+    found = {"fastest": best, "best": best, "target": target}
+    if arrived and "seconds" in outcomes[best]:
+        quickest = min(arrived, key=arrived.get)
+        found["ours"] = quickest
+        found["ratio"] = arrived[quickest] / outcomes[best]["seconds"]
+    return found

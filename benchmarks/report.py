@@ -1,0 +1,186 @@
+"""The results as Markdown: one summary, then every library's figures, then where time goes."""
+
+from benchmarks.machine import in_words
+
+HEAD = ("work", "Bosquet", "compared with", "its figure", "ratio", "must", "aim", "reached")
+PREDICTOR_LIMIT = 10e-6
+PHASES = ("bin", "gradient", "histogram", "split", "partition", "leaves", "update")
+
+
+def to_markdown(results):
+    """The whole report."""
+    sections = results["sections"]
+    parts = ["# Speed and memory beside the peers\n", in_words(results["machine"]) + "\n"]
+    if results["quick"]:
+        parts.append("**A quick run on small tables: it shows that the bench works, no more.**\n")
+    parts += [
+        f"Best of {results['repeats']} interleaved rounds, {results['rounds']} boosting rounds of "
+        "63 leaves, binning included; ratio = ours / theirs, smaller is better.\n",
+        _table(HEAD, [_summary(section) for section in sections]),
+        *(_details(section) for section in sections),
+        _where_time_goes(sections),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _summary(section):
+    found, outcomes = section["verdict"], section["outcomes"]
+    ours = found.get("ours", _name_of_ours(section))
+    theirs = found.get("fastest")
+    return (
+        section["title"],
+        _figure(section, outcomes.get(ours, {})),
+        theirs or "",
+        _figure(section, outcomes.get(theirs, {})),
+        _number(found.get("ratio"), "{:.2f}"),
+        f"{section['must']:.2f}",
+        _number(section["aim"], "{:.2f}"),
+        reached(section),
+    )
+
+
+def _name_of_ours(section):
+    if section["kind"] == "growth":
+        return next(reversed(section["outcomes"]), None)
+    return "Bosquet"
+
+
+def reached(section):
+    """`aim`, `yes` or `no`, with what held it back; empty where ours was not measured."""
+    found = section["verdict"]
+    if "ratio" not in found:
+        return ""
+    lacking = []
+    if found["ratio"] > section["must"]:
+        lacking.append("ratio")
+    if not found.get("loss_held", True):
+        lacking.append(f"loss {found['excess']:+.2%}")
+    if found.get("ratio_compiled", 0) >= 1:
+        lacking.append("slower than lleaves")
+    if found.get("predictor", 0) > PREDICTOR_LIMIT:
+        lacking.append(f"predictor() {1e6 * found['predictor']:.1f} µs")
+    if lacking:
+        return "no: " + ", ".join(lacking)
+    return "aim" if section["aim"] and found["ratio"] <= section["aim"] else "yes"
+
+
+def _figure(section, outcome):
+    """A contestant's figure, in the unit of the section."""
+    if section["kind"] == "memory":
+        return _number(outcome.get("loaded"), "{:.0f} MB")
+    if section["kind"] == "growth":
+        return _number(outcome.get("a_row"), "{:.2f} µs/row")
+    return seconds(outcome.get("seconds"))
+
+
+def seconds(value):
+    """A time with the unit that suits it."""
+    if value is None:
+        return ""
+    if value >= 1:
+        return f"{value:.2f} s"
+    return f"{1e3 * value:.1f} ms" if value >= 1e-3 else f"{1e6 * value:.1f} µs"
+
+
+def _number(value, form):
+    return "" if value is None else form.format(value)
+
+
+def _details(section):
+    """Every contestant of a section, then what was skipped or failed, with the reason."""
+    rows = {"fit": _fit_rows, "race": _fit_rows, "memory": _memory_rows}
+    head, lines = rows.get(section["kind"], _time_rows)(section)
+    notes = [f"- {name}: not run ({reason})" for name, reason in section["skipped"].items()]
+    notes += [
+        f"- {name}: failed ({outcome['error']})"
+        for name, outcome in section["outcomes"].items()
+        if "error" in outcome
+    ]
+    parts = [f"\n## {section['title']}\n", _table(head, lines) if lines else ""]
+    parts += [_remark(section), "\n".join(notes) + "\n" if notes else ""]
+    return "\n".join(part for part in parts if part)
+
+
+def _fit_rows(section):
+    outcomes = {name: o for name, o in section["outcomes"].items() if "seconds" in o}
+    unit = section.get("unit", "log loss")
+    best = min((o["loss"] for o in outcomes.values()), default=None)
+    lines = [
+        (
+            name,
+            seconds(outcome["seconds"]),
+            ", ".join(f"{t:.3g}" for t in outcome["times"]),
+            f"{outcome['loss']:.5f}",
+            f"{outcome['loss'] / best - 1:+.2%}",
+        )
+        for name, outcome in outcomes.items()
+    ]
+    return ("library", "best", "rounds (s)", unit, "to the best"), lines
+
+
+def _memory_rows(section):
+    lines = [
+        (name, _number(o.get("loaded"), "{:.0f}"), _number(o.get("generated"), "{:.0f}"))
+        for name, o in section["outcomes"].items()
+        if "error" not in o
+    ]
+    return ("library", "table read from a file", "table generated in place"), lines
+
+
+def _time_rows(section):
+    lines = [
+        (name, _figure(section, o), ", ".join(seconds(t) for t in o["times"]))
+        for name, o in section["outcomes"].items()
+        if "seconds" in o
+    ]
+    return ("contestant", "best", "rounds"), lines
+
+
+def _remark(section):
+    """What a section has to say beyond its table."""
+    found = section["verdict"]
+    if section["kind"] == "fit" and "ratio" in found:
+        return (
+            f"Loss: {found['excess']:+.2%} of the fastest peer's ({found['fastest']}), "
+            f"{found['excess_best']:+.2%} of the best peer's ({found['best']}). Time: "
+            f"{found['ratio_comparable']:.2f} of {found['comparable']}'s, the fastest peer with a "
+            "loss within 1 % of the best peer's.\n"
+        )
+    if section["kind"] == "race" and "ours" in found:
+        return f"Ours: {found['ours']}, to reach {found['target']:.5f}.\n"
+    if "compiled" in found:
+        told = f"lleaves, reckoned as 0.26 of LightGBM: {seconds(found['compiled'])}"
+        ratio = found.get("ratio_compiled")
+        return told + (f"; ours is {ratio:.2f} of it.\n" if ratio else ".\n")
+    if section["kind"] == "memory":
+        return f"The input itself is {section['input']:.0f} MB.\n"
+    return ""
+
+
+def _where_time_goes(sections):
+    """A column for each fit of ours that told its phases; seconds, and share of the fit."""
+    fits = {}
+    for section in sections:
+        if section["kind"] == "growth":
+            fits |= {name: o for name, o in section["outcomes"].items() if o.get("phases")}
+        elif section["outcomes"].get("Bosquet", {}).get("phases"):
+            fits[section["title"]] = section["outcomes"]["Bosquet"]
+    if not fits:
+        return ""
+    names = [p for p in PHASES if any(p in o["phases"] for o in fits.values())]
+    names += sorted({p for o in fits.values() for p in o["phases"]} - set(names))
+    lines = [[name, *(_share(o["phases"].get(name), o) for o in fits.values())] for name in names]
+    rest = [o["seconds"] - sum(o["phases"].values()) for o in fits.values()]
+    lines.append(["rest", *(_share(r, o) for r, o in zip(rest, fits.values(), strict=True))])
+    lines.append(["fit", *(seconds(o["seconds"]) for o in fits.values())])
+    lines.append(["predict held-out rows", *(seconds(o.get("predict")) for o in fits.values())])
+    return "\n## Where the time goes\n\n" + _table(("", *fits), lines)
+
+
+def _share(spent, outcome):
+    return "" if spent is None else f"{seconds(max(spent, 0))} ({spent / outcome['seconds']:.0%})"
+
+
+def _table(head, lines):
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"

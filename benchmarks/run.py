@@ -1,0 +1,88 @@
+"""The speed bench: `python -m benchmarks.run`.
+
+Every line of the speed table in one run, interleaved with the peers that are installed. The
+report is printed, and written as Markdown with a JSON beside it, anew after every work, so that
+a run that is interrupted has left what it had measured.
+"""
+
+import argparse
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from benchmarks import fits, growth, imports, memory, race, serving
+from benchmarks.libraries import LIBRARIES
+from benchmarks.machine import describe
+from benchmarks.report import to_markdown
+
+WORKS = [work.name for work in fits.WORKS]
+NAMES = [*WORKS, "race", "predict", "latency", "memory", "import", "growth"]
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
+    parser.add_argument("--repeats", type=int, help="interleaved rounds (3; 1 if --quick)")
+    parser.add_argument("--quick", action="store_true", help="small tables: does it work at all?")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument(
+        "--libraries",
+        nargs="+",
+        metavar="LIBRARY",
+        choices=[library.name for library in LIBRARIES],
+        help="leave out all but these",
+    )
+    options = parser.parse_args(arguments)
+    options.repeats = options.repeats or (1 if options.quick else 3)
+    options.rounds = 20 if options.quick else 100
+    chosen = options.libraries or [library.name for library in LIBRARIES]
+    options.libraries = [library for library in LIBRARIES if library.name in chosen]
+    return options
+
+
+def sections(names, options):
+    """Measure the works called `names` and yield each section as it is done."""
+    binary = None
+    for work in fits.WORKS:
+        if work.name in names:
+            section = fits.run(work, options)
+            binary = section if work.name == "binary" else binary
+            yield section
+    if "race" in names:
+        yield race.run(options, measured=binary)
+    if "predict" in names or "latency" in names:
+        models, skipped = serving.fit_models(options)
+        if "predict" in names:
+            yield serving.run_batch(options, models, skipped)
+        if "latency" in names:
+            yield serving.run_single(options, models, skipped)
+        del models
+    for name, run in (("memory", memory.run), ("import", imports.run), ("growth", growth.run)):
+        if name in names:
+            yield run(options)
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    stem = "speed-quick" if options.quick else "speed"
+    target = options.out / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"
+    results = {
+        "machine": describe(),
+        "quick": options.quick,
+        "repeats": options.repeats,
+        "rounds": options.rounds,
+        "sections": [],
+    }
+    for section in sections(options.only or NAMES, options):
+        results["sections"].append(section)
+        print(f"measured: {section['title']}", file=sys.stderr, flush=True)
+        target.with_suffix(".json").write_text(json.dumps(results, indent=1))
+        target.with_suffix(".md").write_text(to_markdown(results))
+    print(to_markdown(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+# Written by tools/make_stubs.py with nanobind 3.1.0: do not edit.
+# ruff: noqa
+# fmt: off
+"""
+Native core of bosquet: binning, losses, growing, boosting, predicting.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class InputError(ValueError):
+    pass
+
+class ModelFileError(ValueError):
+    pass
+
+def best_isa() -> str:
+    """The instruction set that the kernels run on unless told otherwise."""
+
+class Bins:
+    """What binning learned of each column."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    def edges(self, feature: int) -> NDArray[numpy.float64]:
+        """Upper edges of the bins of a quantitative column."""
+
+    def n_bins(self, feature: int) -> int:
+        """Number of bins, the one for missing values included."""
+
+def learn_bins(data: object, categories: Sequence[int], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, seed: int, threads: int) -> Bins:
+    """Learns where to cut each column of a matrix or a list of columns."""
+
+class BinnedMatrix:
+    """A table in bins."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def bin(self, feature: int, row: int) -> int:
+        """The bin of one value; 0 is missing."""
+
+def bin_table(data: object, bins: Bins, isa: str, threads: int) -> BinnedMatrix:
+    """Puts a table into bins."""
+
+class Loss:
+    """A loss with its derivatives, in the core."""
+
+    def __init__(self, name: str, outputs: int, targets: int, parameters: Sequence[float]) -> None: ...
+
+    @property
+    def outputs(self) -> int: ...
+
+    @property
+    def curved(self) -> bool: ...
+
+    def start_round(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def value(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """Sum of weight times loss."""
+
+    def gradient_hessian(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> tuple: ...
+
+    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+class Ensemble:
+    """Trees and what they start from."""
+
+    def __init__(self, n_features: int, n_outputs: int, base: Sequence[float], categories: Sequence[int]) -> None: ...
+
+    @property
+    def n_trees(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def base(self) -> NDArray[numpy.float64]: ...
+
+    def predict_raw(self, data: object, first: int, last: int) -> NDArray[numpy.float64]: ...
+
+class Fit:
+    """A boosting fit in progress: one call of round() a round."""
+
+    def __init__(self, matrix: BinnedMatrix, bins: Bins, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss, options: dict, isa: str, threads: int) -> None: ...
+
+    def set_holdout(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], holdout_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', writable=False)] | None = None) -> None: ...
+
+    def train_loss(self) -> float: ...
+
+    def holdout_loss(self) -> float: ...
+
+    def raw(self, holdout: bool = False) -> NDArray[numpy.float64]: ...
+
+    def timings(self) -> dict: ...

@@ -1,0 +1,60 @@
+"""The seams to scikit-learn that its releases move: everything version-dependent is in this file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+__all__ = [
+    "BaseEstimator",
+    "ClassifierMixin",
+    "RegressorMixin",
+    "check_classification_targets",
+    "check_is_fitted",
+    "check_random_state",
+    "clone",
+    "effective_threads",
+    "has_fit_parameter",
+    "seed_from",
+    "type_of_target",
+]
+
+
+def effective_threads(n_jobs: int | None) -> int:
+    """The number of threads that `n_jobs` stands for.
+
+    None means every processor this process may use, less what OMP_NUM_THREADS, joblib (inside its
+    workers) or threadpoolctl (``threadpool_limits``) have taken away. A negative number counts
+    back from that as scikit-learn does: -1 all, -2 all but one.
+    """
+    if n_jobs is None:
+        return _available_threads()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None for all processors or a number of threads")
+    if n_jobs < 0:
+        return max(1, _available_threads() + 1 + n_jobs)
+    return n_jobs
+
+
+def _available_threads() -> int:
+    try:
+        # scikit-learn's helper asks its OpenMP runtime, which threadpoolctl and joblib limit.
+        from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+        return max(1, _openmp_effective_n_threads())
+    except ImportError:
+        pass
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(processors or 1, int(limit) if limit.isdigit() and int(limit) > 0 else 10**6))
+
+
+def seed_from(random_state: Any) -> int:
+    """One integer drawn from a `random_state` of any kind scikit-learn allows."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

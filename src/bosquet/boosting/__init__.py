@@ -1,0 +1,7 @@
+"""Boosting: terms added one after the other, each fitted to what is left to do."""
+
+from bosquet.boosting._progress import RoundInfo
+from bosquet.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.boosting.predictor import Predictor
+
+__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor", "Predictor", "RoundInfo"]

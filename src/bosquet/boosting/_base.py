@@ -1,0 +1,378 @@
+"""What the gradient boosting classifier and regressor share: fitting, predicting, saving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads, seed_from
+from bosquet.boosting._additive import LearnerTerms, TreeTerms
+from bosquet.boosting._general import LearnerStepper
+from bosquet.boosting._loop import LoopResult, run_rounds
+from bosquet.boosting._native import Part, TreeStepper
+from bosquet.boosting._parameters import (
+    check_parameters,
+    feature_share,
+    interaction_groups,
+    monotone_directions,
+)
+from bosquet.boosting._progress import EarlyStopping
+from bosquet.boosting._targets import check_sample_weight, split_rows, validation_part
+from bosquet.boosting.predictor import Predictor
+from bosquet.data import TableEncoder, take_rows
+from bosquet.losses import NativeLoss
+
+# Fits of more rows than this set some aside and stop early unless told otherwise.
+AUTO_EARLY_STOPPING_ROWS = 10_000
+
+
+class BaseGradientBoosting(BaseEstimator):
+    """Fitting, predicting and saving; the subclasses know what a target is."""
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
+            NaN, null and pd.NA are missing values.
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
+        sample_weight : array of shape (n_samples,), optional
+        eval_set : (X, y) or (X, y, sample_weight), optional
+            Rows to follow the loss on, and to stop early by, instead of a part of X.
+
+        Returns
+        -------
+        self
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight, eval_set)
+        except BaseException:
+            # An error or an interrupt leaves the model as it was, never half fitted.
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+        check_parameters(self)
+        continuing = self.warm_start and hasattr(self, "_terms")
+        if continuing and self.n_estimators < self._terms.n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {self._terms.n_rounds} rounds that"
+                " the model has; with warm_start=True it can only grow"
+            )
+        encoder, columns = self._encode_training(X, continuing)
+        target, n_rows = self._check_target(y, columns, continuing)
+        weight = self._check_weight(sample_weight, target, n_rows)
+        loss = self._loss_terms if continuing else self._make_loss(target)
+        loss.check_targets(target)
+
+        seed = seed_from(self.random_state)
+        train, validation, validation_rows = self._parts(
+            X, columns, target, weight, eval_set, encoder, loss, seed
+        )
+        self._encoder, self._loss_terms = encoder, loss
+        self.n_features_in_ = encoder.n_features
+        if encoder.feature_names is not None:
+            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+        stepper = self._make_stepper(train, validation, loss, encoder, seed, continuing)
+        self._terms = stepper.terms
+        history = LoopResult(
+            list(self.train_score_) if continuing else [],
+            list(self.validation_score_) if continuing and validation is not None else [],
+        )
+        stopping = None
+        if self._stops_early(train.rows, eval_set):
+            stopping = EarlyStopping(self.n_iter_no_change, self.tol)
+        history = run_rounds(
+            stepper,
+            model=self,
+            n_rounds=self.n_estimators,
+            stopping=stopping,
+            score=self._scorer(X, y, eval_set, validation_rows) if stopping else None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=history,
+        )
+        self._finish(stepper, history)
+        return self
+
+    def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
+        if continuing:
+            return self._encoder, self._encoder.transform(X)
+        if self.estimator is not None:
+            # The learner sees X as it is; only its shape and names are looked at here.
+            encoder, _ = TableEncoder.fit(X, categorical_features="from_dtype", owner=type(self).__name__)
+            return encoder, X
+        return TableEncoder.fit(
+            X, categorical_features=self.categorical_features, owner=type(self).__name__
+        )
+
+    def _check_weight(self, sample_weight: Any, target: np.ndarray, n_rows: int) -> np.ndarray:
+        return check_sample_weight(sample_weight, n_rows)
+
+    def _stops_early(self, rows: int, eval_set: Any) -> bool:
+        if self.early_stopping == "auto":
+            return eval_set is not None or rows > AUTO_EARLY_STOPPING_ROWS
+        return bool(self.early_stopping)
+
+    def _parts(
+        self,
+        X: Any,
+        columns: Any,
+        target: np.ndarray,
+        weight: np.ndarray,
+        eval_set: Any,
+        encoder: TableEncoder,
+        loss: Any,
+        seed: int,
+    ) -> tuple[Part, Part | None, np.ndarray | None]:
+        """The rows to learn from, the rows to judge by, and which rows of X the latter are."""
+        native = self.estimator is None
+        if weight.size and (weight == 0).any():
+            # A row of weight 0 must not matter, not even to min_samples_leaf.
+            rows = np.flatnonzero(weight)
+            columns = take_rows(columns, rows) if native else _rows(columns, rows)
+            target, weight = np.ascontiguousarray(target[:, rows]), weight[rows]
+        everything = Part(columns, target, weight)
+        if eval_set is not None:
+            validation = validation_part(
+                eval_set, encoder if native else None, self._encode_target, loss
+            )
+            return everything, validation, None
+        if not self._stops_early(everything.rows, None):
+            return everything, None, None
+        kept, held = split_rows(
+            everything.rows, self.validation_fraction, seed, self._strata(target)
+        )
+
+        def part(rows: np.ndarray) -> Part:
+            some = take_rows(columns, rows) if native else _rows(columns, rows)
+            return Part(
+                some, np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
+            )
+
+        return part(kept), part(held), held
+
+    def _make_stepper(
+        self,
+        train: Part,
+        validation: Part | None,
+        loss: Any,
+        encoder: TableEncoder,
+        seed: int,
+        continuing: bool,
+    ) -> Any:
+        terms = self._terms if continuing else None
+        if self.estimator is not None:
+            return LearnerStepper(
+                train,
+                validation,
+                loss,
+                terms,
+                estimator=self.estimator,
+                learning_rate=self.learning_rate,
+                subsample=self.subsample,
+                seed=seed + (terms.n_rounds if terms else 0),
+            )
+        return TreeStepper(
+            train,
+            validation,
+            loss,
+            terms,
+            categories=encoder.categories,
+            options=self._options(encoder, loss, seed + (terms.n_rounds if terms else 0)),
+            max_bins=self.max_bins,
+            threads=effective_threads(self.n_jobs),
+        )
+
+    def _options(self, encoder: TableEncoder, loss: Any, seed: int) -> dict[str, Any]:
+        """The core's options, from the parameters."""
+        n, names = encoder.n_features, encoder.feature_names
+        monotone = monotone_directions(self.monotonic_cst, n, names)
+        for feature, direction in enumerate(monotone):
+            if direction and encoder.categories[feature]:
+                raise ValueError(f"monotonic_cst: feature {feature} is categorical and has no order")
+        if monotone and loss.outputs > 1 and getattr(loss, "name", "") == "log_loss":
+            raise ValueError("monotonic_cst is not supported for more than two classes")
+        return {
+            "depth_wise": self.growth == "depth",
+            "max_leaf_nodes": self.max_leaf_nodes or 65_535,
+            "max_depth": self.max_depth or 0,
+            "min_samples_leaf": self.min_samples_leaf,
+            "min_child_weight": float(self.min_child_weight),
+            "l2_regularization": float(self.l2_regularization),
+            "min_split_gain": float(self.min_split_gain),
+            "max_delta_step": float(self.max_delta_step),
+            "category_smoothing": float(self.cat_smooth),
+            "category_l2": float(self.cat_l2),
+            "max_category_threshold": self.max_cat_threshold,
+            "min_samples_category": self.min_samples_category,
+            "features_by_tree": feature_share(self.max_features_per_tree, n),
+            "features_by_level": feature_share(self.max_features_per_level, n),
+            "features_by_node": feature_share(self.max_features, n),
+            "monotone": monotone,
+            "interactions": interaction_groups(self.interaction_cst, n, names),
+            "learning_rate": float(self.learning_rate),
+            "subsample": float(self.subsample),
+            "gradient_sampling": self.sampling == "gradient",
+            "newton": self.step == "newton" and loss.curved,
+            "seed": seed,
+        }
+
+    def _scorer(self, X: Any, y: Any, eval_set: Any, validation_rows: np.ndarray | None) -> Any:
+        """A function that gives minus the score on the rows set aside; None to watch the loss."""
+        if self.scoring in (None, "loss"):
+            return None
+        from sklearn.metrics import check_scoring
+
+        scorer = check_scoring(self, self.scoring)
+        if eval_set is not None:
+            held_X, held_y = eval_set[0], eval_set[1]
+        else:
+            held_X, held_y = _rows(X, validation_rows), _rows(np.asarray(y), validation_rows)
+        return lambda: -float(scorer(self, held_X, held_y))
+
+    def _finish(self, stepper: Any, history: LoopResult) -> None:
+        if history.best_round is not None and history.best_round < stepper.terms.n_rounds:
+            stepper.terms.truncate(history.best_round)
+        self.train_score_ = np.asarray(history.train_loss)
+        self.validation_score_ = np.asarray(history.validation_loss)
+        self.timings_ = stepper.timings()
+
+    # --------------------------------------------------------------- predicting
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds in the model; below `n_estimators` after early stopping."""
+        check_is_fitted(self, "_terms")
+        return self._terms.n_rounds
+
+    @property
+    def n_estimators_(self) -> int:
+        """Number of rounds in the model, by the name GradientBoosting has in scikit-learn."""
+        return self.n_iter_
+
+    def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
+        check_is_fitted(self, "_terms")
+        columns = self._encoder.transform(X)
+        if isinstance(self._terms, LearnerTerms):
+            return self._terms.raw(X, 1, first, last)
+        return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
+
+    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+        check_is_fitted(self, "_terms")
+        columns = self._encoder.transform(X)
+        data = X if isinstance(self._terms, LearnerTerms) else columns
+        threads = effective_threads(self.n_jobs)
+        raw: Any = 0.0
+        for round_ in range(self._terms.n_rounds):
+            raw = raw + self._terms.raw(data, threads, round_, round_ + 1)
+            yield raw
+
+    def predictor(self) -> Predictor:
+        """A light callable for services: array in, array out, nothing checked twice.
+
+        Returns
+        -------
+        Predictor
+            ``p(X)`` takes a float array of shape (n_features,) or (rows, n_features), in the
+            order of the training columns and with categories as their codes, and returns
+            probabilities (classifier) or predictions (regressor).
+        """
+        check_is_fitted(self, "_terms")
+        if not isinstance(self._terms, TreeTerms):
+            raise ValueError("predictor() serves native trees; this model has estimator=...")
+        return Predictor(self._terms.ensemble, self._loss_terms, self._encoder)
+
+    # ---------------------------------------------------------------- importance
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of the total gain that each feature's splits brought; sums to 1."""
+        return self.importance("gain")
+
+    def importance(
+        self,
+        kind: str = "gain",
+        X: Any = None,
+        y: Any = None,
+        *,
+        n_repeats: int = 5,
+        scoring: Any = None,
+        random_state: Any = None,
+    ) -> np.ndarray:
+        """How much each feature matters to the model.
+
+        Parameters
+        ----------
+        kind : "gain", "split" or "permutation"
+            Share of the gain, share of the number of splits, or the mean fall of the score on
+            (X, y) when the feature's values are shuffled.
+        X, y : the rows to shuffle on, for "permutation"; better rows that were not fitted on.
+        n_repeats, scoring, random_state : as in ``sklearn.inspection.permutation_importance``.
+
+        Returns
+        -------
+        array of shape (n_features,)
+        """
+        check_is_fitted(self, "_terms")
+        if kind == "permutation":
+            if X is None or y is None:
+                raise ValueError("importance('permutation') needs X and y to shuffle on")
+            from sklearn.inspection import permutation_importance
+
+            return permutation_importance(
+                self, X, y, n_repeats=n_repeats, scoring=scoring, random_state=random_state
+            ).importances_mean
+        if kind not in ("gain", "split"):
+            raise ValueError(f"kind={kind!r} must be 'gain', 'split' or 'permutation'")
+        if not isinstance(self._terms, TreeTerms):
+            raise AttributeError("a model with estimator=... has no splits to count; use 'permutation'")
+        sums = self._terms.ensemble.importance(kind)
+        total = sums.sum()
+        return sums / total if total > 0 else sums
+
+    # -------------------------------------------------------------------- saving
+    def save(self, path: Any) -> None:
+        """Write the model to a file that ``bosquet.load`` reads; see docs/format.md."""
+        from bosquet.io import save_model
+
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_terms")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.estimator is None
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # --------------------------------------------------------- for the subclasses
+    def _make_loss(self, target: np.ndarray) -> Any:
+        raise NotImplementedError
+
+    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+        raise NotImplementedError
+
+    def _encode_target(self, y: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _strata(self, target: np.ndarray) -> np.ndarray | None:
+        return None
+
+
+def _rows(data: Any, rows: Any) -> Any:
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(data, rows)
+
+
+__all__ = ["BaseGradientBoosting", "NativeLoss"]

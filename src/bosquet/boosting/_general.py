@@ -1,0 +1,125 @@
+"""A round on any learner: Friedman's general algorithm with a line search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import clone, has_fit_parameter
+from bosquet.boosting._additive import LearnerTerms
+from bosquet.boosting._native import Part
+
+
+class LearnerStepper:
+    """Fits a clone of `estimator` to the pseudo-residuals of each output, and steps along it.
+
+    A round: r = -∂L/∂f; h = estimator fitted to r by least squares; α ≥ 0 that minimises
+    L(f + α h); f ← f + ν α h.
+    """
+
+    def __init__(
+        self,
+        train: Part,
+        validation: Part | None,
+        loss: Any,
+        terms: LearnerTerms | None,
+        *,
+        estimator: Any,
+        learning_rate: float,
+        subsample: float,
+        seed: int,
+    ):
+        self.train, self.validation, self.loss = train, validation, loss
+        self.estimator = estimator
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.random = np.random.RandomState(seed)
+        self.takes_weight = has_fit_parameter(estimator, "sample_weight")
+        if terms is None:
+            terms = LearnerTerms(np.asarray(loss.best_constants(train.target, train.weight)))
+        self.terms = terms
+        self.raw = np.ascontiguousarray(terms.raw(train.columns, 1).T)
+        loss.compare_derivatives(train.target, self.raw)
+        self.validation_raw = (
+            np.ascontiguousarray(terms.raw(validation.columns, 1).T) if validation else None
+        )
+
+    def step(self) -> None:
+        target, weight = self.train.target, self.train.weight
+        self.loss.start_round(target, self.raw, weight)
+        gradient, _ = self.loss.gradient_hessian(target, self.raw)
+        rows = self._drawn()
+        terms = []
+        for k in range(self.loss.outputs):
+            learner = self._fitted(-np.asarray(gradient[k], dtype=float), rows)
+            direction = np.asarray(learner.predict(self.train.columns), dtype=float)
+            step = self.learning_rate * self._line_search(k, direction, rows)
+            terms.append((step, learner))
+            self.raw[k] += step * direction
+            if self.validation is not None and self.validation_raw is not None:
+                self.validation_raw[k] += step * learner.predict(self.validation.columns)
+        self.terms.rounds.append(terms)
+
+    def _drawn(self) -> np.ndarray | None:
+        if self.subsample >= 1:
+            return None
+        size = max(1, round(self.subsample * self.train.rows))
+        return np.sort(self.random.permutation(self.train.rows)[:size])
+
+    def _fitted(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
+        from sklearn.utils import _safe_indexing
+
+        learner = clone(self.estimator)
+        if "random_state" in learner.get_params(deep=False) and learner.random_state is None:
+            learner.set_params(random_state=self.random.randint(2**31 - 1))
+        X, weight = self.train.columns, self.train.weight
+        if rows is not None:
+            X, residual = _safe_indexing(X, rows), residual[rows]
+            weight = weight[rows] if weight.size else weight
+        if weight.size and self.takes_weight:
+            return learner.fit(X, residual, sample_weight=weight)
+        if weight.size:
+            # A learner without weights sees a sample drawn by them.
+            drawn = self.random.choice(residual.size, residual.size, p=weight / weight.sum())
+            return learner.fit(_safe_indexing(X, drawn), residual[drawn])
+        return learner.fit(X, residual)
+
+    def _line_search(self, k: int, direction: np.ndarray, rows: np.ndarray | None) -> float:
+        """The step ≥ 0 at which the loss along `direction` stops falling.
+
+        The slope of the loss is bracketed by doubling, then its zero closed in on by bisection;
+        losses here are convex along a line.
+        """
+        some = slice(None) if rows is None else rows
+        target, raw = self.train.target[:, some], self.raw[:, some].copy()
+        target, start = np.ascontiguousarray(target), raw[k].copy()
+        direction = direction[some]
+        weighted = direction * self.train.weight[some] if self.train.weight.size else direction
+
+        def slope(step: float) -> float:
+            raw[k] = start + step * direction
+            return float(self.loss.gradient_hessian(target, raw)[0][k] @ weighted)
+
+        if not slope(0.0) < 0:
+            return 0.0
+        low, high = 0.0, 1.0
+        while slope(high) < 0:
+            low, high = high, 2 * high
+            if high > 1e6:
+                return low
+        while high - low > 1e-8 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+        return (low + high) / 2
+
+    def train_loss(self) -> float:
+        return self.loss.mean(self.train.target, self.raw, self.train.weight)
+
+    def validation_loss(self) -> float | None:
+        if self.validation is None or self.validation_raw is None:
+            return None
+        return self.loss.mean(self.validation.target, self.validation_raw, self.validation.weight)
+
+    def timings(self) -> dict[str, float]:
+        return {}

@@ -1,0 +1,519 @@
+"""Gradient boosting: trees of the native core, or any learner, on any loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import (
+    ClassifierMixin,
+    RegressorMixin,
+    check_classification_targets,
+    check_is_fitted,
+    type_of_target,
+)
+from bosquet.boosting._base import BaseGradientBoosting
+from bosquet.boosting._targets import check_finite_target, check_same_length, check_sample_weight
+from bosquet.data import n_rows
+from bosquet.losses import NativeLoss, classification_loss, regression_loss
+
+_PARAMETERS_DOC = """
+    learning_rate : float, default=0.1
+        Shrinkage ν: what each term is multiplied by before it is added.
+    n_estimators : int, default=100
+        Rounds of boosting; with early stopping, at most this many.
+    max_leaf_nodes : int or None, default=31
+        Leaves of a tree. None: no limit (then set `max_depth`).
+    max_depth : int or None, default=None
+        Longest path of a tree, in splits.
+    min_samples_leaf : int, default=20
+        Rows that a leaf must have, counted exactly.
+    min_child_weight : float, default=1e-3
+        Sum of hessians that a leaf must have.
+    l2_regularization : float, default=0
+        λ in the leaf weight -G/(H + λ).
+    min_split_gain : float, default=0
+        β: what a split must gain; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
+    max_delta_step : float, default=0
+        Largest value of a leaf before shrinkage; 0: no limit.
+    subsample : float, default=1.0
+        Share of the rows that each round's trees are grown on, drawn without replacement.
+    sampling : {"uniform", "gradient"}, default="uniform"
+        How `subsample` draws: every row alike, or rows with large gradients more often, weighted so
+        that sums stay unbiased (leaf values then come from all rows).
+    max_features, max_features_per_level, max_features_per_tree : int, float, "sqrt", "log2" or None
+        Features drawn for each node, each level and each tree; the draws are nested.
+    growth : {"best", "depth"}, default="best"
+        Split the leaf that gains most next, or level by level.
+    step : {"newton", "gradient"}, default="newton"
+        Leaf values by a second-order step, or Friedman's: a least-squares tree on the
+        pseudo-residuals and in each leaf the exact minimiser of the loss. Losses without useful
+        curvature (absolute, quantile, Huber) take the latter by themselves.
+    max_bins : int, default=255
+        Bins of a quantitative feature.
+    categorical_features : "from_dtype", list of names or indices, mask, or None
+        Columns whose values are categories. By default those of a category or string type.
+    cat_smooth, cat_l2, max_cat_threshold, min_samples_category
+        Categorical splits: smoothing of a level's mean gradient before sorting, l2 added to λ,
+        largest number of levels on the smaller side, and rows a level needs to be sorted in by
+        itself.
+    monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
+        Features in which the prediction must not fall (1) or rise (-1).
+    interaction_cst : list of sets of features, "pairwise", "no_interactions" or None
+        Features that may stand on one path.
+    estimator : scikit-learn regressor, default=None
+        None grows native trees. Otherwise Friedman's general algorithm: clones of it are fitted to
+        the pseudo-residuals and added with a line-searched step ≥ 0. Parameters of trees are then
+        its own affair.
+    early_stopping : "auto" or bool, default="auto"
+        Stop when the loss on rows set aside no longer falls. "auto": with an `eval_set`, or with
+        more than 10,000 rows.
+    validation_fraction : float, default=0.1
+        Share of the rows set aside inside `fit` when there is no `eval_set`.
+    n_iter_no_change : int, default={patience}
+        Rounds without improvement before stopping; the model keeps the best round.
+    tol : float, default=1e-7
+        Smallest improvement that counts.
+    scoring : None, "loss", str or callable, default=None
+        What early stopping watches: the loss, or a scikit-learn scorer.
+    warm_start : bool, default=False
+        Add rounds to the fitted model instead of starting anew.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo`; returning True stops.
+    verbose : int, default=0
+        1: a progress bar.
+    n_jobs : int or None, default=None
+        Threads. None: all that this process may use. The model has the same bits for any number.
+    random_state : int, RandomState or None, default=None
+"""
+
+_ATTRIBUTES_DOC = """
+    n_iter_ : int
+        Rounds in the model.
+    train_score_, validation_score_ : arrays
+        Mean loss after each round on the training rows (at most 16,384 of them, evenly spaced) and
+        on the rows set aside; the latter is empty without any.
+    feature_importances_ : array of shape (n_features,)
+        Share of the gain by feature. `importance` has other kinds.
+    timings_ : dict
+        Seconds spent in each phase of the fit.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+"""
+
+
+def _with_common_docs(cls: type) -> type:
+    """Fill the shared parameters and attributes into a class's docstring."""
+    doc = cls.__doc__ or ""
+    doc = doc.replace("    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "10").lstrip("\n"))
+    cls.__doc__ = doc.replace("    {attributes}\n", _ATTRIBUTES_DOC.lstrip("\n"))
+    return cls
+
+
+@_with_common_docs
+class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
+    """Gradient boosting for classes.
+
+    The model is a sum of trees, F = F₀ + ν Σ h_t, fitted one after the other: each tree descends the
+    loss along its gradient g and hessian h at the current F, with leaf weights -G/(H + λ). Two classes
+    take one tree a round, more take one a class.
+
+    Parameters
+    ----------
+    loss : {"log_loss", "exponential", "squared_hinge"} or loss object, default="log_loss"
+        The latter two are for two classes. An object of your own has ``gradient_hessian(y, raw)``
+        or ``value(y, raw)``: see `bosquet.losses.CustomLoss`.
+    {parameters}
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into `sample_weight`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, sorted.
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from bosquet import GradientBoostingClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
+    >>> print(f"{model.score(X_test, y_test):.2f}")
+    0.97
+
+    References
+    ----------
+    Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 2001.
+    Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "log_loss",
+        *,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        min_split_gain: float = 0.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        sampling: str = "uniform",
+        max_features: Any = None,
+        max_features_per_level: Any = None,
+        max_features_per_tree: Any = None,
+        growth: str = "best",
+        step: str = "newton",
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        max_cat_threshold: int = 64,
+        min_samples_category: int = 10,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        estimator: Any = None,
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.n_estimators = n_estimators
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_child_weight = min_child_weight
+        self.l2_regularization = l2_regularization
+        self.min_split_gain = min_split_gain
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.sampling = sampling
+        self.max_features = max_features
+        self.max_features_per_level = max_features_per_level
+        self.max_features_per_tree = max_features_per_tree
+        self.growth = growth
+        self.step = step
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
+        self.max_cat_threshold = max_cat_threshold
+        self.min_samples_category = min_samples_category
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.estimator = estimator
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        labels = _labels(y)
+        check_same_length(labels.size, n_rows(columns))
+        if not continuing:
+            check_classification_targets(labels)
+            self.classes_ = np.unique(labels)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y holds one class only, {self.classes_[0]!r}: a classifier needs at least two classes"
+            )
+        return self._encode_target(labels), labels.size
+
+    def _encode_target(self, y: Any) -> np.ndarray:
+        labels = _labels(y)
+        numbers = np.searchsorted(self.classes_, labels)
+        numbers = np.minimum(numbers, self.classes_.size - 1)
+        wrong = np.flatnonzero(self.classes_[numbers] != labels)
+        if wrong.size:
+            raise ValueError(
+                f"y holds the class {labels[wrong[0]]!r}, which is not one of {list(self.classes_)}"
+            )
+        return numbers[None, :].astype(float)
+
+    def _check_weight(self, sample_weight: Any, target: np.ndarray, n: int) -> np.ndarray:
+        weight = check_sample_weight(sample_weight, n)
+        if self.class_weight is None:
+            return weight
+        from sklearn.utils.class_weight import compute_sample_weight
+
+        labels = self.classes_[target[0].astype(np.intp)]
+        by_class = compute_sample_weight(self.class_weight, labels)
+        return check_sample_weight(by_class * weight if weight.size else by_class, n)
+
+    def _make_loss(self, target: np.ndarray) -> Any:
+        return classification_loss(self.loss, self.classes_.size)
+
+    def _strata(self, target: np.ndarray) -> np.ndarray:
+        return target[0].astype(np.intp)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Raw predictions: shape (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        raw = self._raw(X)
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, in the order of `classes_`."""
+        return self._probabilities(self._raw(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        return self._most_probable(self._raw(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Raw predictions after each round."""
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Probabilities after each round."""
+        for raw in self._staged_raw(X):
+            yield self._probabilities(raw)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Classes after each round."""
+        for raw in self._staged_raw(X):
+            yield self._most_probable(raw)
+
+    def _probabilities(self, raw: np.ndarray) -> np.ndarray:
+        if isinstance(self._loss_terms, NativeLoss) or hasattr(self._loss_terms.user, "inverse_link"):
+            result = self._loss_terms.inverse_link(raw)
+            return result if result.ndim == 2 else np.column_stack([1 - result, result])
+        # A loss of the user's own is taken to be on the scale of log-odds unless it says otherwise.
+        return NativeLoss("log_loss", outputs=self._loss_terms.outputs).inverse_link(raw)
+
+    def _most_probable(self, raw: np.ndarray) -> np.ndarray:
+        number = raw.argmax(axis=1) if raw.shape[1] > 1 else (raw[:, 0] > 0).astype(np.intp)
+        return self.classes_[number]
+
+
+@_with_common_docs
+class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
+    """Gradient boosting for numbers, one target or several at once.
+
+    The model is a sum of trees, F = F₀ + ν Σ h_t, fitted one after the other: each tree descends the
+    loss along its gradient g and hessian h at the current F, with leaf weights -G/(H + λ).
+
+    Parameters
+    ----------
+    loss : str or loss object, default="squared_error"
+        One of "squared_error", "absolute_error", "huber", "quantile", "log_cosh", "poisson", "gamma",
+        "tweedie". An object of your own has ``gradient_hessian(y, raw)`` or ``value(y, raw)``: see
+        `bosquet.losses.CustomLoss`.
+    {parameters}
+    quantile : float or list of floats, default=0.5
+        Level of loss="quantile"; several give one column of predictions each.
+    alpha : float, default=0.9
+        For loss="huber": the share of rows whose residuals count as squared, by which the distance
+        beyond which they count linearly is set each round.
+    tweedie_power : float, default=1.5
+        Variance power of loss="tweedie", between 1 and 2.
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.model_selection import train_test_split
+    >>> from bosquet import GradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = GradientBoostingRegressor(n_estimators=50, max_leaf_nodes=4, random_state=0)
+    >>> print(f"{model.fit(X_train, y_train).score(X_test, y_test):.2f}")
+    0.33
+
+    Several quantiles at once:
+
+    >>> band = GradientBoostingRegressor("quantile", quantile=[0.1, 0.5, 0.9], n_estimators=20)
+    >>> band.fit(X_train, y_train).predict(X_test).shape
+    (111, 3)
+
+    References
+    ----------
+    Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 2001.
+    Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared_error",
+        *,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        min_split_gain: float = 0.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        sampling: str = "uniform",
+        max_features: Any = None,
+        max_features_per_level: Any = None,
+        max_features_per_tree: Any = None,
+        growth: str = "best",
+        step: str = "newton",
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        max_cat_threshold: int = 64,
+        min_samples_category: int = 10,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        estimator: Any = None,
+        quantile: Any = 0.5,
+        alpha: float = 0.9,
+        tweedie_power: float = 1.5,
+        early_stopping: Any = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        scoring: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.n_estimators = n_estimators
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_child_weight = min_child_weight
+        self.l2_regularization = l2_regularization
+        self.min_split_gain = min_split_gain
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.sampling = sampling
+        self.max_features = max_features
+        self.max_features_per_level = max_features_per_level
+        self.max_features_per_tree = max_features_per_tree
+        self.growth = growth
+        self.step = step
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.cat_smooth = cat_smooth
+        self.cat_l2 = cat_l2
+        self.max_cat_threshold = max_cat_threshold
+        self.min_samples_category = min_samples_category
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.estimator = estimator
+        self.quantile = quantile
+        self.alpha = alpha
+        self.tweedie_power = tweedie_power
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.scoring = scoring
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+        target = check_finite_target(y)
+        rows = target.shape[1]
+        check_same_length(rows, n_rows(columns))
+        if continuing and target.shape[0] != self._loss_terms.targets:
+            raise ValueError(
+                f"y has {target.shape[0]} targets, but the model was fitted to {self._loss_terms.targets}"
+            )
+        self._flat = np.ndim(y) == 1
+        return target, rows
+
+    def _encode_target(self, y: Any) -> np.ndarray:
+        return check_finite_target(y, "the target of eval_set")
+
+    def _make_loss(self, target: np.ndarray) -> Any:
+        return regression_loss(
+            self.loss,
+            target.shape[0],
+            quantile=self.quantile,
+            alpha=self.alpha,
+            power=self.tweedie_power,
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions: (n_samples,), or a column for each target or quantile level."""
+        return self._predictions(self._raw(X))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions after each round."""
+        for raw in self._staged_raw(X):
+            yield self._predictions(raw)
+
+    def _predictions(self, raw: np.ndarray) -> np.ndarray:
+        check_is_fitted(self, "_terms")
+        result = self._loss_terms.inverse_link(raw)
+        if result.ndim == 2 and result.shape[1] == 1:
+            return result[:, 0]
+        return result
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _labels(y: Any) -> np.ndarray:
+    """Class labels as an array of shape (rows,)."""
+    labels = np.asarray(y)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
+        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[row]}")
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
+            " to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})")
+    if labels.dtype == object and any(value is None or value != value for value in labels):
+        row = next(i for i, value in enumerate(labels) if value is None or value != value)
+        raise ValueError(f"y[{row}] is missing; drop rows without a label")
+    return labels

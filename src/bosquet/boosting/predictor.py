@@ -1,0 +1,53 @@
+"""The light callable that a service holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet import _core
+from bosquet.data import TableEncoder
+
+
+class Predictor:
+    """A fitted model reduced to what serving needs: an array goes in, an array comes out.
+
+    Made by ``model.predictor()``. Thread-safe, picklable, and free of scikit-learn's checks: one row
+    takes a few microseconds. Columns must be in the order of training; a categorical value is given
+    as its code (``encode`` turns a table into such an array).
+
+    Parameters
+    ----------
+    ensemble : the model's trees.
+    loss : says how raw sums become predictions.
+    encoder : what was learned of the columns.
+    """
+
+    def __init__(self, ensemble: _core.Ensemble, loss: Any, encoder: TableEncoder):
+        self.ensemble = ensemble
+        self.loss = loss
+        self.encoder = encoder
+        self._predict = ensemble.predict_rows
+        self._link = loss.inverse_link
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Probabilities (rows, classes) of a classifier, predictions of a regressor.
+
+        A single row of shape (n_features,) gives a single result.
+        """
+        raw = self._predict(X)
+        result = self._link(raw)
+        if result.shape[1] == 1:
+            result = result[:, 0]
+        return result[0] if X.ndim == 1 else result
+
+    def encode(self, X: Any) -> np.ndarray:
+        """A table of any kind as the float array that this predictor takes."""
+        columns = self.encoder.transform(X)
+        if isinstance(columns, np.ndarray):
+            return np.ascontiguousarray(columns)
+        return np.column_stack([np.asarray(column, dtype=float) for column in columns])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Predictor, (self.ensemble, self.loss, self.encoder))

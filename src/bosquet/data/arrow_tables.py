@@ -1,0 +1,109 @@
+"""Arrow tables, and whatever hands out an Arrow stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .table import (
+    BYTES_ADVICE,
+    DATE_ADVICE,
+    NESTED_ADVICE,
+    Coded,
+    Column,
+    Numbers,
+    Table,
+    place,
+    unsupported,
+)
+
+
+def table_of_arrow(X: Any) -> Table:
+    """A pyarrow Table or RecordBatch, or an object with `__arrow_c_stream__`."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError(
+            f"Reading a {type(X).__name__} through Arrow needs pyarrow: "
+            "pip install 'bosquet[arrow]'."
+        ) from error
+    try:
+        table = _as_pyarrow(X, pyarrow)
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(
+            f"Expected 2D array, got a {type(X).__name__} that is no Arrow table ({error})"
+        ) from error
+    names = table.column_names
+    return Table(
+        table.shape,
+        names,
+        column=lambda index: read_arrow(table.column(index), place(index, names)),
+    )
+
+
+def _as_pyarrow(X: Any, pyarrow: Any) -> Any:
+    if isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
+        return X
+    if hasattr(X, "__arrow_c_stream__"):
+        return pyarrow.RecordBatchReader.from_stream(X).read_all()
+    return pyarrow.record_batch(X)
+
+
+def read_arrow(column: Any, where: str) -> Column:
+    """A pyarrow Array or ChunkedArray."""
+    import pyarrow
+    from pyarrow import compute, types
+
+    kind = column.type
+    if types.is_floating(kind) or types.is_integer(kind):
+        return _numbers(column)
+    if types.is_run_end_encoded(kind):
+        return read_arrow(compute.run_end_decode(column), where)
+    if types.is_dictionary(kind):
+        return _coded(column)
+    if types.is_string(kind) or types.is_large_string(kind):
+        return _coded(column.dictionary_encode())
+    if types.is_string_view(kind):
+        return _coded(column.cast(pyarrow.large_string()).dictionary_encode())
+    if types.is_null(kind):
+        return Coded(np.full(len(column), -1), [])
+    if types.is_boolean(kind):
+        return _numbers(column.cast(pyarrow.uint8()))
+    if types.is_decimal(kind):
+        # By way of text, which is rounded to the nearest double.
+        return _numbers(column.cast(pyarrow.string()).cast(pyarrow.float64()))
+    if types.is_temporal(kind):
+        raise unsupported(where, kind, DATE_ADVICE)
+    binary = types.is_binary(kind) or types.is_large_binary(kind)
+    raise unsupported(where, kind, BYTES_ADVICE if binary else NESTED_ADVICE)
+
+
+def _numbers(column: Any) -> Numbers:
+    if column.null_count == 0:
+        return Numbers(_to_numpy(column))
+    filled = column.fill_null(np.float16(0) if str(column.type) == "halffloat" else 0)
+    return Numbers(_to_numpy(filled), _to_numpy(column.is_null()))
+
+
+def _to_numpy(column: Any) -> np.ndarray:
+    import pyarrow
+
+    if isinstance(column, pyarrow.ChunkedArray):
+        if column.num_chunks != 1:
+            return column.to_numpy()
+        column = column.chunk(0)  # one chunk is seen where it lies, several are put together
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _coded(column: Any) -> Coded:
+    import pyarrow
+
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.unify_dictionaries().combine_chunks()
+        if isinstance(column, pyarrow.ChunkedArray):
+            # Too long for one array of text: the dictionary is the same in every chunk by now.
+            parts = [_coded(chunk) for chunk in column.chunks]
+            return Coded(np.concatenate([part.codes for part in parts]), parts[0].levels)
+    codes = column.indices.cast(pyarrow.int64()).fill_null(-1)
+    return Coded(_to_numpy(codes), column.dictionary.to_pylist())

@@ -1,0 +1,85 @@
+"""Which columns are categorical: the parameter `categorical_features`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FROM_DTYPE = "from_dtype"
+
+
+def chosen_columns(
+    categorical_features: Any, n_features: int, names: list[str] | None
+) -> np.ndarray | None:
+    """A mask over the columns, or None where each column's type decides."""
+    if categorical_features is None:
+        return np.zeros(n_features, dtype=bool)
+    if isinstance(categorical_features, str):
+        if categorical_features == FROM_DTYPE:
+            return None
+        raise ValueError(
+            f"categorical_features={categorical_features!r} is not understood: pass 'from_dtype', "
+            "None, a mask, or a list of indices or names (a single name in a list)."
+        )
+    try:
+        items = list(categorical_features)
+    except TypeError:
+        raise TypeError(
+            f"categorical_features={categorical_features!r} is not understood: pass 'from_dtype', "
+            "None, a mask, or a list of indices or names."
+        ) from None
+    kinds = {_kind(item) for item in items}
+    if not items:
+        return np.zeros(n_features, dtype=bool)
+    if kinds == {"bool"}:
+        return _from_mask(items, n_features)
+    if kinds == {"int"}:
+        return _from_indices(items, n_features)
+    if kinds == {"str"}:
+        return _from_names(items, n_features, names)
+    raise TypeError(
+        f"categorical_features={categorical_features!r} must be all booleans, all indices, or all "
+        "names."
+    )
+
+
+def _kind(item: Any) -> str:
+    if isinstance(item, (bool, np.bool_)):
+        return "bool"
+    if isinstance(item, (int, np.integer)):
+        return "int"
+    return "str" if isinstance(item, str) else "other"
+
+
+def _from_mask(mask: list[bool], n_features: int) -> np.ndarray:
+    if len(mask) != n_features:
+        raise ValueError(
+            f"categorical_features is a mask of {len(mask)} entries, but X has {n_features} "
+            "features."
+        )
+    return np.array(mask, dtype=bool)
+
+
+def _from_indices(indices: list[int], n_features: int) -> np.ndarray:
+    chosen = np.zeros(n_features, dtype=bool)
+    for index in indices:
+        if not 0 <= index < n_features:
+            raise ValueError(
+                f"categorical_features holds the index {index}, but X has features "
+                f"0 to {n_features - 1}."
+            )
+        chosen[index] = True
+    return chosen
+
+
+def _from_names(wanted: list[str], n_features: int, names: list[str] | None) -> np.ndarray:
+    if names is None:
+        raise ValueError(
+            f"categorical_features names {wanted[0]!r}, but X has no feature names: pass indices."
+        )
+    index_of = {name: index for index, name in enumerate(names)}
+    unknown = [name for name in wanted if name not in index_of]
+    if unknown:
+        raise ValueError(f"categorical_features names {unknown}, which X does not have.")
+    return _from_indices([index_of[name] for name in wanted], n_features)

@@ -1,0 +1,82 @@
+"""polars data frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .table import (
+    BYTES_ADVICE,
+    DATE_ADVICE,
+    NESTED_ADVICE,
+    Coded,
+    Column,
+    Numbers,
+    Table,
+    place,
+    unsupported,
+)
+
+
+def table_of_polars(frame: Any) -> Table:
+    """Reads columns by polars' own means, so that pyarrow is not needed."""
+    names = frame.columns
+    return Table(
+        frame.shape,
+        names,
+        column=lambda index: _read(frame.to_series(index), place(index, names)),
+    )
+
+
+def _read(series: Any, where: str) -> Column:
+    import polars
+
+    dtype = series.dtype
+    if dtype.is_float():
+        return _numbers(series)
+    if dtype.is_integer():
+        beyond_numpy = str(dtype) in ("Int128", "UInt128")
+        return _numbers(series.cast(polars.Float64) if beyond_numpy else series)
+    if dtype == polars.Boolean:
+        return _numbers(series.cast(polars.UInt8))
+    if dtype.is_decimal():
+        # By way of text, which is rounded to the nearest double.
+        return _numbers(series.cast(polars.String).cast(polars.Float64))
+    if dtype == polars.String:
+        return _text(series)
+    if dtype in (polars.Categorical, polars.Enum):
+        return _category(series)
+    if dtype == polars.Null:
+        return Coded(np.full(len(series), -1), [])
+    if dtype.is_temporal():
+        raise unsupported(where, dtype, DATE_ADVICE)
+    raise unsupported(where, dtype, BYTES_ADVICE if dtype == polars.Binary else NESTED_ADVICE)
+
+
+def _numbers(series: Any) -> Numbers:
+    if series.null_count() == 0:
+        return Numbers(series.to_numpy())
+    return Numbers(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
+
+
+def _text(series: Any) -> Coded:
+    # An Enum of the column's own levels: a cast to Categorical would leave them in a
+    # dictionary that polars keeps for the whole process.
+    import polars
+
+    levels = series.drop_nulls().unique()
+    physical = series.cast(polars.Enum(levels)).to_physical()
+    codes = physical.cast(polars.Int64).fill_null(-1)
+    return Coded(codes.to_numpy(), levels.to_list())
+
+
+def _category(series: Any) -> Coded:
+    # The physical codes may point anywhere into a dictionary shared with other columns.
+    import polars
+
+    coded = _numbers(series.to_physical()).as_coded()
+    distinct = series.drop_nulls().unique()
+    texts = distinct.cast(polars.String).to_list()
+    text_of = dict(zip(distinct.to_physical().to_list(), texts, strict=True))
+    return Coded(coded.codes, [text_of[physical] for physical in coded.levels])

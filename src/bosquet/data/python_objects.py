@@ -1,0 +1,78 @@
+"""Columns of Python objects: lists, NumPy and pandas columns of type object, arrays of text."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .table import BYTES_ADVICE, DATE_ADVICE, Column, Numbers, code_objects, unsupported
+
+_INTEGERS = (int, np.integer, np.bool_)
+
+
+def read_objects(items: list[Any], where: str) -> Column:
+    """Numbers if every value is a number or missing; levels if text is among them.
+
+    A column in which nothing but missing values stand is read as levels, of which there are none.
+    """
+    types = set(map(type, items))
+    present = {kind for kind in types if not is_missing_type(kind)}
+    for kind in present:
+        if not issubclass(kind, (str, Real, Decimal, np.bool_)):
+            raise _not_a_value(items, kind, where)
+    if not present or any(issubclass(kind, str) for kind in present):
+        return code_objects(items)
+    marks = types - present
+    if all(issubclass(kind, _INTEGERS) for kind in present):
+        return _integers(items, marks, where)
+    if marks - {type(None)}:
+        items = [None if type(item) in marks else item for item in items]
+    return Numbers(_floats(items, where))
+
+
+def holds_numbers_only(types: set[type]) -> bool:
+    """Whether NumPy's own conversion to doubles is right for objects of these types."""
+    return all(kind is type(None) or issubclass(kind, (Real, np.bool_)) for kind in types)
+
+
+def is_missing_type(kind: type) -> bool:
+    """None, pandas' NA and NaT; known by name, so that pandas need not be imported."""
+    return kind is type(None) or (
+        kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas.")
+    )
+
+
+def _integers(items: list[Any], marks: set[type], where: str) -> Numbers:
+    missing = None
+    if marks:
+        missing = np.fromiter((type(item) in marks for item in items), bool, len(items))
+        items = [0 if gone else item for item, gone in zip(items, missing, strict=True)]
+    values = np.array(items)
+    beyond_64_bits = values.dtype.kind not in "iub"
+    return Numbers(_floats(items, where) if beyond_64_bits else values, missing)
+
+
+def _floats(items: list[Any], where: str) -> np.ndarray:
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    try:
+        return column.astype(np.float64)  # None becomes NaN
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"{where} holds a value that does not fit a double: {error}") from error
+
+
+def _not_a_value(items: list[Any], kind: type, where: str) -> TypeError | ValueError:
+    row, value = next((i, item) for i, item in enumerate(items) if type(item) is kind)
+    if issubclass(kind, (complex, np.complexfloating)):
+        return ValueError(f"Complex data not supported: {where} holds {value!r} in row {row}.")
+    if issubclass(kind, (bytes, bytearray)):
+        return unsupported(where, kind.__name__, BYTES_ADVICE)
+    if kind.__module__ == "datetime" or kind.__name__ in ("Timestamp", "Timedelta", "datetime64"):
+        return unsupported(where, kind.__name__, DATE_ADVICE)
+    return TypeError(
+        f"{where} holds {value!r} in row {row}: the argument must be a string or a number, "
+        f"not {kind.__name__!r}."
+    )

@@ -1,0 +1,164 @@
+"""The losses that come with the library, computed by the core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from bosquet import _core
+
+NO_WEIGHT = np.zeros(0)
+
+REGRESSION = (
+    "squared_error",
+    "absolute_error",
+    "huber",
+    "quantile",
+    "log_cosh",
+    "poisson",
+    "gamma",
+    "tweedie",
+)
+CLASSIFICATION = ("log_loss", "exponential", "squared_hinge")
+
+# Targets a loss is defined for: (test, what it asks for).
+_DOMAINS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+    "poisson": (lambda y: y >= 0, "y >= 0"),
+    "gamma": (lambda y: y > 0, "y > 0"),
+    "tweedie": (lambda y: y >= 0, "y >= 0"),
+}
+
+
+class NativeLoss:
+    """One of the built-in losses for a given number of raw outputs.
+
+    Arrays are output-major, as the core holds them: targets ``(targets, rows)``, raw predictions
+    ``(outputs, rows)``.
+    """
+
+    def __init__(self, name: str, *, outputs: int = 1, targets: int = 1, parameters: Sequence[float] = ()):
+        self.name = name
+        self.outputs = outputs
+        self.targets = targets
+        self.parameters = list(parameters)
+        self.core = _core.Loss(name, outputs, targets, self.parameters)
+
+    @property
+    def curved(self) -> bool:
+        """Whether the second derivative says how far to step; if not, leaves take the minimiser."""
+        return self.core.curved
+
+    def check_targets(self, target: np.ndarray) -> None:
+        """Raise where a target lies outside of what the loss is defined for."""
+        if self.name not in _DOMAINS:
+            return
+        inside, wanted = _DOMAINS[self.name]
+        wrong = np.flatnonzero(~inside(target).all(axis=0))
+        if wrong.size:
+            row = wrong[0]
+            raise ValueError(
+                f"loss='{self.name}' needs {wanted}, but y[{row}] is {target[:, row].min():g}"
+                f" ({wrong.size} such row{'s' if wrong.size > 1 else ''})"
+            )
+        if self.name in ("poisson", "tweedie") and not (target.sum(axis=1) > 0).all():
+            raise ValueError(f"loss='{self.name}' needs at least one y above 0")
+
+    def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
+        """The core's derivatives are held to their formulas by the tests."""
+
+    def best_constants(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return self.core.best_constants(target, weight)
+
+    def start_round(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> None:
+        self.core.start_round(target, raw, weight)
+
+    def gradient_hessian(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.core.gradient_hessian(target, raw)
+
+    def mean(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
+        """Weighted mean loss."""
+        total = weight.sum() if weight.size else target.shape[1]
+        return self.core.value(target, raw, weight) / total
+
+    def inverse_link(self, raw: np.ndarray) -> np.ndarray:
+        """From raw predictions (rows, outputs) to the scale of the target, or to probabilities."""
+        return inverse_link(self.name, raw)
+
+    def to_state(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "outputs": self.outputs,
+            "targets": self.targets,
+            "parameters": self.parameters,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> NativeLoss:
+        return cls(
+            str(state["name"]),
+            outputs=int(state["outputs"]),
+            targets=int(state["targets"]),
+            parameters=[float(p) for p in state["parameters"]],
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (NativeLoss.from_state, (self.to_state(),))
+
+
+def inverse_link(name: str, raw: np.ndarray) -> np.ndarray:
+    """What raw predictions (rows, outputs) mean under a loss: means, quantiles or probabilities.
+
+    For a loss of two classes the result has one column a class.
+    """
+    if name in ("poisson", "gamma", "tweedie"):
+        return np.exp(raw)
+    if name == "log_loss" and raw.shape[1] > 1:
+        return softmax(raw, axis=1)
+    if name in CLASSIFICATION:
+        if name == "squared_hinge":
+            positive = np.clip((raw[:, 0] + 1) / 2, 0, 1)
+        else:
+            positive = expit(raw[:, 0] if name == "log_loss" else 2 * raw[:, 0])
+        result = np.empty((raw.shape[0], 2))
+        result[:, 1] = positive
+        np.subtract(1, positive, out=result[:, 0])
+        return result
+    return raw
+
+
+def classification_loss(loss: Any, n_classes: int) -> Any:
+    """The loss object for a classifier's `loss` parameter."""
+    if not isinstance(loss, str):
+        from bosquet.losses._custom import CustomLoss
+
+        return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1)
+    if loss not in CLASSIFICATION:
+        raise ValueError(f"loss={loss!r} is not a loss for classes; use one of {', '.join(CLASSIFICATION)}")
+    if loss != "log_loss" and n_classes > 2:
+        raise ValueError(f"loss='{loss}' takes two classes, but y has {n_classes}; use loss='log_loss'")
+    return NativeLoss(loss, outputs=1 if n_classes == 2 else n_classes)
+
+
+def regression_loss(
+    loss: Any, n_targets: int, *, quantile: Any = 0.5, alpha: float = 0.9, power: float = 1.5
+) -> Any:
+    """The loss object for a regressor's `loss` parameter and those that go with it."""
+    if not isinstance(loss, str):
+        from bosquet.losses._custom import CustomLoss
+
+        return CustomLoss(loss, outputs=n_targets, targets=n_targets)
+    if loss not in REGRESSION:
+        raise ValueError(f"loss={loss!r} is not a loss for regression; use one of {', '.join(REGRESSION)}")
+    if loss == "quantile":
+        levels = [float(q) for q in np.atleast_1d(quantile)]
+        if not levels or not all(0 < q < 1 for q in levels):
+            raise ValueError(f"quantile={quantile!r} must hold levels between 0 and 1, both excluded")
+        if len(levels) > 1 and n_targets > 1:
+            raise ValueError("several quantile levels and several targets at once are not supported")
+        outputs = max(len(levels), n_targets)
+        return NativeLoss(loss, outputs=outputs, targets=n_targets, parameters=levels)
+    parameters = {"huber": [alpha], "tweedie": [power]}.get(loss, [])
+    return NativeLoss(loss, outputs=n_targets, targets=n_targets, parameters=parameters)

@@ -1,0 +1,13 @@
+"""Each algorithm once more, in plain NumPy, as a lecture writes it.
+
+These twins are made to be read and to be recoded by a student. They are slow on purpose: no
+threads, no tricks, loops where a loop is what the text says. The tests hold the native core to them
+on small data: the same edges, the same splits, the same leaf values. Nothing else in the package
+uses them.
+
+- `losses`: what each loss is worth, its two derivatives and the constants that minimise it;
+- `binning`: where a column is cut, and which bin a value falls in;
+- `draws`: random numbers by counting, for sampling rows and features;
+- `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
+- `gradient_boosting`: leaf values and the stagewise loop over trees.
+"""

@@ -1,0 +1,396 @@
+r"""The losses of gradient boosting: value, derivatives, and the constants that minimise them.
+
+A loss :math:`\ell(y, f)` compares a target with a raw prediction, row by row. Boosting asks four
+things of it: its value; the gradient :math:`g = \partial \ell / \partial f` and the hessian
+:math:`h = \partial^2 \ell / \partial f^2`; the constant to start from,
+:math:`\arg\min_c \sum_i w_i \ell(y_i, c)`; and, for a leaf that takes the exact minimiser,
+:math:`\arg\min_c \sum_i w_i \ell(y_i, f_i + c)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# On a logarithmic scale 32 is as good as infinity: where a leaf of one class stops.
+FARTHEST = 32.0
+
+
+def weighted_quantile(values: Array, weights: Array, level: float) -> float:
+    """The value with a share `level` of the weight below it.
+
+    It minimises the pinball loss. Where the weight up to a value is exactly the share, every number
+    up to the next value is a minimiser, and the middle is taken.
+    """
+    order = np.lexsort((weights, values))
+    values, below = values[order], np.cumsum(weights[order])
+    goal = level * below[-1]
+    i = min(int(np.searchsorted(below, goal)), len(values) - 1)
+    if below[i] == goal and i + 1 < len(values):
+        return float(values[i] / 2 + values[i + 1] / 2)
+    return float(values[i])
+
+
+def nearest_root(function: Callable[[float], float], reach: float) -> float:
+    """Where an increasing function is 0, as near to 0 as may be; ±`reach` if it is so far nowhere.
+
+    Plain bisection: of the two ends one is too near, the other is not.
+    """
+    side = -np.sign(function(0.0))
+    if side == 0:
+        return 0.0
+    near, far = 0.0, float(side * reach)
+    if function(far) * side < 0:
+        return far
+    while True:
+        middle = near / 2 + far / 2
+        if middle in (near, far):
+            return far
+        if function(middle) * side < 0:
+            near = middle
+        else:
+            far = middle
+
+
+class Loss:
+    """What all losses of one target and one raw prediction have in common."""
+
+    def value(self, y: Array, f: Array) -> Array:
+        """The loss of each row."""
+        raise NotImplementedError
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        """The first derivative in f."""
+        raise NotImplementedError
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        """The second derivative in f."""
+        raise NotImplementedError
+
+    def best_constant(self, y: Array, w: Array) -> float:
+        """The raw prediction that is best for all rows together."""
+        return self.minimiser(y, np.zeros_like(y), w)
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        """The c that is best for f + c: a leaf's value when the step is exact."""
+
+        def slope(c: float) -> float:
+            return float(np.sum(w * self.gradient(y, f + c)))
+
+        return nearest_root(slope, FARTHEST)
+
+    def start_round(self, y: Array, f: Array, w: Array) -> None:
+        """A loss that adapts itself to the residuals does it here."""
+
+    def pairs(self, y: Array, f: Array, w: Array) -> NDArray[np.float32]:
+        """Gradient and hessian of each row, weighted, in single precision: shape (rows, 2)."""
+        both = np.stack([self.gradient(y, f) * w, self.hessian(y, f) * w], axis=1)
+        return both.astype(np.float32)
+
+
+class SquaredError(Loss):
+    r""":math:`(y - f)^2 / 2`. Its minimiser is the mean residual."""
+
+    def value(self, y: Array, f: Array) -> Array:
+        return (y - f) ** 2 / 2
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return f - y
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return np.ones_like(f)
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        return float(np.sum(w * (y - f)) / np.sum(w))
+
+
+class Quantile(Loss):
+    r"""The pinball loss :math:`q (y - f)_+ + (1 - q)(f - y)_+`, minimised by the q-quantile.
+
+    The second derivative is 0 wherever there is one. Rows are given a hessian of 1, which makes the
+    tree a least-squares fit of the gradients; the leaves then take the exact minimiser.
+    """
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.where(f > y, (1 - self.level) * (f - y), self.level * (y - f))
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return np.where(f > y, 1 - self.level, np.where(f < y, -self.level, 0.0))
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return np.ones_like(f)
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        return weighted_quantile(y - f, w, self.level)
+
+
+class AbsoluteError(Quantile):
+    r""":math:`|y - f|`, twice the pinball loss of level 1/2, minimised by the median."""
+
+    def __init__(self) -> None:
+        super().__init__(0.5)
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.abs(y - f)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return np.sign(f - y)
+
+
+class Huber(Loss):
+    r""":math:`r^2/2` for a residual :math:`|r| \le \delta`, :math:`\delta(|r| - \delta/2)` beyond.
+
+    :math:`\delta` is the quantile of level `level` of the absolute residuals, taken anew each round
+    (Friedman 2001). There are no residuals before the first: boosting starts from the median.
+    """
+
+    def __init__(self, level: float, delta: float | None = None) -> None:
+        self.level = level
+        self.delta = level if delta is None else delta
+
+    def start_round(self, y: Array, f: Array, w: Array) -> None:
+        self.delta = max(weighted_quantile(np.abs(y - f), w, self.level), 1e-300)
+
+    def value(self, y: Array, f: Array) -> Array:
+        r = np.abs(y - f)
+        return np.where(r <= self.delta, r**2 / 2, self.delta * (r - self.delta / 2))
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return np.clip(f - y, -self.delta, self.delta)
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return np.ones_like(f)
+
+    def best_constant(self, y: Array, w: Array) -> float:
+        return weighted_quantile(y, w, 0.5)
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        def slope(c: float) -> float:
+            return float(np.sum(w * self.gradient(y, f + c)))
+
+        return nearest_root(slope, float(np.max(np.abs(y - f))))
+
+
+class LogCosh(Loss):
+    r""":math:`\log\cosh(f - y)`: squared near the target, absolute far from it, smooth between.
+
+    :math:`g = \tanh(f - y)`, :math:`h = 1 - g^2`. With :math:`r = |f - y|`,
+    :math:`\log\cosh r = r + \log(1 + e^{-2r}) - \log 2` does not overflow.
+    """
+
+    def value(self, y: Array, f: Array) -> Array:
+        r = np.abs(f - y)
+        return r + np.log1p(np.exp(-2 * r)) - np.log(2)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return np.tanh(f - y)
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return 1 - np.tanh(f - y) ** 2
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        def slope(c: float) -> float:
+            return float(np.sum(w * self.gradient(y, f + c)))
+
+        return nearest_root(slope, float(np.max(np.abs(y - f))))
+
+
+class Tweedie(Loss):
+    r"""Half the Tweedie deviance of power p, without its term in y; the mean is :math:`\mu = e^f`.
+
+    :math:`\ell = \mu^{2-p} / (2-p) - y \mu^{1-p} / (1-p)`, so :math:`g = \mu^{2-p} - y \mu^{1-p}`
+    and :math:`h = (2-p) \mu^{2-p} + (p-1) y \mu^{1-p}`. Setting the summed gradient at f + c to 0
+    gives :math:`e^c = \sum w y e^{(1-p) f} / \sum w e^{(2-p) f}`.
+    """
+
+    def __init__(self, power: float) -> None:
+        self.power = power
+
+    def value(self, y: Array, f: Array) -> Array:
+        p = self.power
+        return np.exp((2 - p) * f) / (2 - p) - y * np.exp((1 - p) * f) / (1 - p)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return np.exp((2 - self.power) * f) - y * np.exp((1 - self.power) * f)
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        p = self.power
+        return (2 - p) * np.exp((2 - p) * f) + (p - 1) * y * np.exp((1 - p) * f)
+
+    def best_constant(self, y: Array, w: Array) -> float:
+        return float(np.log(max(np.sum(w * y) / np.sum(w), 1e-15)))
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        targets = np.sum(w * y * np.exp((1 - self.power) * f))
+        means = np.sum(w * np.exp((2 - self.power) * f))
+        ratio = np.clip(targets / means, np.exp(-FARTHEST), np.exp(FARTHEST))
+        return float(np.log(ratio))
+
+
+class Poisson(Tweedie):
+    r""":math:`e^f - y f`, Tweedie at p = 1. :math:`g = e^f - y`, :math:`h = e^f`."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.exp(f) - y * f
+
+
+class Gamma(Tweedie):
+    r""":math:`f + y e^{-f}`, Tweedie at p = 2. :math:`h = y e^{-f} = 1 - g`."""
+
+    def __init__(self) -> None:
+        super().__init__(2.0)
+
+    def value(self, y: Array, f: Array) -> Array:
+        return f + y * np.exp(-f)
+
+
+def sigmoid(f: Array) -> Array:
+    """1 / (1 + e^-f), without overflow on either side."""
+    small = np.exp(-np.abs(f))
+    return np.where(f >= 0, 1, small) / (1 + small)
+
+
+class LogLoss(Loss):
+    r"""Minus the log-likelihood of a class y in {0, 1} of probability :math:`p = 1 / (1 + e^{-f})`.
+
+    :math:`\ell = \log(1 + e^f) - y f`, :math:`g = p - y`, :math:`h = p (1 - p)`. The best constant
+    is the log-odds of the share of ones.
+    """
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.logaddexp(0, f) - y * f
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return sigmoid(f) - y
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return sigmoid(f) * sigmoid(-f)
+
+    def best_constant(self, y: Array, w: Array) -> float:
+        p = np.clip(np.sum(w * y) / np.sum(w), 1e-15, 1 - 1e-15)
+        return float(np.log(p / (1 - p)))
+
+
+class Exponential(Loss):
+    r"""AdaBoost's :math:`e^{-s f}`, :math:`s = 2y - 1`; the best f is half the log-odds.
+
+    A step c multiplies the loss of the ones by :math:`e^{-c}`, that of the others by :math:`e^c`:
+    the best is :math:`\frac12 \log(W_+ / W_-)`, AdaBoost's :math:`\alpha`.
+    """
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.exp(-(2 * y - 1) * f)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return -(2 * y - 1) * self.value(y, f)
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return self.value(y, f)
+
+    def best_constant(self, y: Array, w: Array) -> float:
+        return LogLoss().best_constant(y, w) / 2
+
+    def minimiser(self, y: Array, f: Array, w: Array) -> float:
+        losses = w * self.value(y, f)
+        with np.errstate(divide="ignore"):
+            alpha = (np.log(np.sum(losses[y == 1])) - np.log(np.sum(losses[y == 0]))) / 2
+        return float(np.clip(alpha, -FARTHEST, FARTHEST))
+
+
+class SquaredHinge(Loss):
+    r""":math:`\max(0, 1 - s f)^2` with :math:`s = 2y - 1`; the best f is :math:`2 P(y = 1) - 1`.
+
+    On rows of one class every margin beyond 1 has no loss; the minimiser nearest to 0 is taken.
+    """
+
+    def gap(self, y: Array, f: Array) -> Array:
+        """By how much the margin falls short of 1."""
+        return np.maximum(0, 1 - (2 * y - 1) * f)
+
+    def value(self, y: Array, f: Array) -> Array:
+        return self.gap(y, f) ** 2
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return -2 * (2 * y - 1) * self.gap(y, f)
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return np.where(self.gap(y, f) > 0, 2.0, 0.0)
+
+    def best_constant(self, y: Array, w: Array) -> float:
+        return float(2 * np.sum(w * y) / np.sum(w) - 1)
+
+
+class Softmax:
+    r"""The log loss of K classes: :math:`-\log p_y`, :math:`p_k = e^{f_k} / \sum_j e^{f_j}`.
+
+    Raw predictions have the shape (K, rows). :math:`g_k = p_k - 1_{y = k}` and, for the diagonal of
+    the Hessian, :math:`h_k = \frac{K}{K-1} p_k (1 - p_k)`: adding one constant to all scores
+    changes nothing, and the factor makes up for the freedom that is not there (Friedman 2001).
+    """
+
+    def __init__(self, classes: int) -> None:
+        self.classes = classes
+
+    def probability(self, f: Array) -> Array:
+        """Of each class, in a column a row."""
+        e = np.exp(f - f.max(axis=0))
+        return e / e.sum(axis=0)
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.logaddexp.reduce(f, axis=0) - f[y.astype(int), np.arange(len(y))]
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return self.probability(f) - (y == np.arange(self.classes)[:, None])
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        p = self.probability(f)
+        return self.classes / (self.classes - 1) * p * (1 - p)
+
+    def best_constants(self, y: Array, w: Array) -> Array:
+        """The log-shares of the classes, moved to have the mean 0."""
+        mass = np.bincount(y.astype(int), weights=w, minlength=self.classes)
+        logs = np.log(np.maximum(mass / mass.sum(), 1e-15))
+        return logs - logs.mean()
+
+    def minimiser(self, y: Array, f: Array, w: Array, k: int) -> float:
+        """The best step for one class while the others hold still.
+
+        Class k against the rest is a problem of two classes whose raw prediction is
+        f_k - log(sum of the others' e^f).
+        """
+        rest = np.logaddexp.reduce(np.delete(f, k, axis=0), axis=0)
+        return LogLoss().minimiser((y == k).astype(float), f[k] - rest, w)
+
+
+def loss_named(name: str, parameter: float = 0.0) -> Loss:
+    """The loss of one output under the name that estimators know it by.
+
+    >>> loss_named("tweedie", 1.5).gradient(np.array([1.0]), np.array([0.0]))
+    array([0.])
+    """
+    with_parameter: dict[str, Callable[[float], Loss]] = {
+        "huber": Huber,
+        "quantile": Quantile,
+        "tweedie": Tweedie,
+    }
+    plain: dict[str, Callable[[], Loss]] = {
+        "squared_error": SquaredError,
+        "absolute_error": AbsoluteError,
+        "log_cosh": LogCosh,
+        "poisson": Poisson,
+        "gamma": Gamma,
+        "log_loss": LogLoss,
+        "exponential": Exponential,
+        "squared_hinge": SquaredHinge,
+    }
+    return with_parameter[name](parameter) if name in with_parameter else plain[name]()

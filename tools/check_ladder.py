@@ -1,0 +1,147 @@
+"""Checks that each room uses only what it may use.
+
+    python tools/check_ladder.py [--objects build]
+
+The rooms of cpp/ stand on a ladder, and a room sees only rooms before it (ROOMS below). And:
+
+- only `bind` sees Python, only `parallel` starts threads;
+- a file named *_kernel.cpp is compiled once per instruction set, so it uses nothing that the linker
+  could share between its copies: no standard headers but C's, no `std::` names but types of fixed
+  size and memory functions. With --objects the compiled kernels are looked through as well.
+
+import-linter keeps the rooms of src/bosquet/ in order, but sees other packages only as a whole. So
+one more rule is checked here: only `_sklearn.py` touches the parts of scikit-learn that move.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CPP = ROOT / "cpp"
+PACKAGE = ROOT / "src" / "bosquet"
+
+# What each room may include besides itself. `bind` may include every room.
+ROOMS: dict[str, set[str]] = {
+    "base": set(),
+    "parallel": {"base"},
+    "data": {"base", "parallel"},
+    "loss": {"base", "parallel"},
+    "tree": {"base", "parallel", "data"},
+    "grow": {"base", "parallel", "data", "tree"},
+    "boost": {"base", "parallel", "data", "loss", "tree", "grow"},
+    "io": {"base", "data", "tree"},
+}
+ROOMS["bind"] = set(ROOMS)
+
+# Headers that belong to one room.
+OWNERS = {
+    "bind": re.compile(r"nanobind/.*|Python\.h"),
+    "parallel": re.compile(
+        r"thread|future|condition_variable|barrier|latch|semaphore|stop_token|pthread\.h|omp\.h"
+    ),
+}
+
+KERNEL_HEADERS = {"cstddef", "cstdint", "cstring", "immintrin.h", "arm_neon.h"}
+KERNEL_NAMES = re.compile(r"u?int(8|16|32|64)_t|size_t|ptrdiff_t|byte|memcpy|memset")
+
+# Private names, and those that scikit-learn's releases have moved or changed.
+MOVING = re.compile(r"sklearn\.(.*\._|_|__version__|utils\.(validation|fixes|_tags|get_tags|Tags))")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<(?P<system>[^>]+)>|"(?P<own>[^"]+)")')
+STANDARD_NAME = re.compile(r"\bstd::(\w+)")
+
+
+def check_file(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields the line and the complaint of everything in one file that a rule forbids."""
+    room = path.relative_to(CPP).parts[0]
+    if room not in ROOMS:
+        yield 1, f"room '{room}' has no place on the ladder: give it one in tools/check_ladder.py"
+        return
+    is_kernel = path.name.endswith("_kernel.cpp")
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        include = INCLUDE.match(line)
+        if include and include["own"]:
+            used = include["own"].split("/")[0]
+            if used != room and used not in ROOMS[room]:
+                yield number, f"'{room}' may not use '{used}' ({include['own']})"
+        elif include:
+            header = include["system"]
+            for owner, pattern in OWNERS.items():
+                if owner != room and pattern.fullmatch(header):
+                    yield number, f"only '{owner}' may include <{header}>"
+            if is_kernel and header not in KERNEL_HEADERS:
+                yield number, f"a kernel may not include <{header}>"
+        elif is_kernel:
+            for name in STANDARD_NAME.findall(line.split("//")[0]):
+                if not KERNEL_NAMES.fullmatch(name):
+                    yield number, f"a kernel may not use std::{name}"
+
+
+def check_object(path: Path, isa: str) -> Iterator[str]:
+    """Yields the functions of a compiled kernel that the linker might hand to other code.
+
+    A weak symbol exists once in the library, whoever needs it. One that was compiled for a newer
+    instruction set, and does not carry its name, could end up in code that runs on every processor.
+    """
+    command = ["nm", "--demangle", "--defined-only", str(path)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in listing.stdout.splitlines():
+        _, kind, name = line.split(maxsplit=2)
+        if kind in "WVu" and isa not in name:
+            yield name
+
+
+def check_python(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields the imports of scikit-learn's moving parts in one file of the package."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if MOVING.match(name):
+                yield node.lineno, f"only _sklearn.py may import {name}"
+
+
+def main() -> int:
+    """Prints every complaint; returns 1 if there was one."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--objects", type=Path, help="build directory with compiled kernels")
+    given = parser.parse_args()
+
+    complaints = []
+    files = sorted(path for path in CPP.rglob("*") if path.suffix in {".cpp", ".hpp"})
+    for path in files:
+        for number, complaint in check_file(path):
+            complaints.append(f"{path.relative_to(ROOT)}:{number}: {complaint}")
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name != "_sklearn.py":
+            for number, complaint in check_python(path):
+                complaints.append(f"{path.relative_to(ROOT)}:{number}: {complaint}")
+
+    objects = 0
+    if given.objects and shutil.which("nm"):
+        for path in sorted(given.objects.rglob("*_kernel.cpp.o")):
+            isa = re.search(r"bosquet_kernels_(\w+)\.dir", str(path))
+            if isa is None or isa[1] == "baseline":
+                continue
+            objects += 1
+            for name in check_object(path, isa[1]):
+                complaints.append(f"{path}: the linker may share {name} with other code")
+
+    print("\n".join(complaints) or f"ladder: {len(files)} files and {objects} kernels keep to it")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
