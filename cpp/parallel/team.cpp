@@ -1,6 +1,7 @@
 #include "parallel/team.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -20,30 +21,38 @@ void pause_briefly() {
 
 // Handing over to a spinning thread takes about a microsecond, waking a sleeping one about fifty.
 // Steps of a fit follow each other closely, so threads spin that long before they sleep; with more
-// threads than processors spinning only keeps the others from working.
+// threads than processors spinning would only keep the others from working.
 int spin_limit(int team_size) {
     unsigned processors = std::thread::hardware_concurrency();
     return processors != 0 && static_cast<unsigned>(team_size) > processors ? 0 : 4000;
 }
 
-template <class T>
-void wait_while(const std::atomic<T>& value, T old, int spins) {
+constexpr std::uint32_t kInside = 0x7fff;  // how many are inside
+constexpr std::uint32_t kOpen = 0x8000;
+constexpr std::uint32_t kNext = 0x10000;  // one more piece of work
+
+std::uint32_t number_of(std::uint32_t gate) { return gate / kNext; }
+
+// Until the gate is no longer as it was.
+std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& gate, std::uint32_t old, int spins) {
     for (int i = 0; i < spins; ++i) {
-        if (value.load(std::memory_order_acquire) != old) return;
+        std::uint32_t now = gate.load(std::memory_order_acquire);
+        if (now != old) return now;
         pause_briefly();
     }
-    value.wait(old, std::memory_order_acquire);
+    gate.wait(old, std::memory_order_acquire);
+    return gate.load(std::memory_order_acquire);
 }
 
 }  // namespace
 
-Team::Team(int size) : size_(std::max(1, size)) {}
+Team::Team(int size) : size_(std::clamp(size, 1, static_cast<int>(kInside))) {}
 
 Team::~Team() {
     if (threads_.empty()) return;
     stopping_.store(true, std::memory_order_release);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
+    gate_.fetch_add(kNext, std::memory_order_acq_rel);
+    gate_.notify_all();
     for (std::thread& thread : threads_) thread.join();
 }
 
@@ -54,7 +63,6 @@ void Team::start() {
             threads_.emplace_back([this, worker] { serve(worker); });
     } catch (const std::system_error&) {
         // The system has no more threads to give: work with those it gave.
-        size_ = static_cast<int>(threads_.size()) + 1;
     }
 }
 
@@ -65,26 +73,31 @@ void Team::dispatch(std::size_t tasks, Call call, void* context) {
     tasks_ = tasks;
     failure_ = nullptr;
     next_.store(0, std::memory_order_relaxed);
-    busy_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
+    gate_.store((number_of(gate_.load(std::memory_order_relaxed)) + 1) * kNext + kOpen,
+                std::memory_order_release);
+    gate_.notify_all();
     take_tasks(0);
     int spins = spin_limit(size_);
-    for (int left = busy_.load(std::memory_order_acquire); left != 0;
-         left = busy_.load(std::memory_order_acquire))
-        wait_while(busy_, left, spins);
+    std::uint32_t gate = gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+    while ((gate & kInside) != 0) gate = wait_for_change(gate_, gate, spins);
     if (failure_) std::rethrow_exception(failure_);
 }
 
 void Team::serve(int worker) {
     int spins = spin_limit(size_);
-    std::uint32_t seen = 0;
+    std::uint32_t done = 0;  // number of the last work taken part in, or found closed
+    std::uint32_t gate = gate_.load(std::memory_order_acquire);
     while (true) {
-        wait_while(generation_, seen, spins);
-        seen = generation_.load(std::memory_order_acquire);
+        while (number_of(gate) == done) gate = wait_for_change(gate_, gate, spins);
         if (stopping_.load(std::memory_order_acquire)) return;
-        take_tasks(worker);
-        if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+        done = number_of(gate);
+        while ((gate & kOpen) != 0 && number_of(gate) == done) {
+            if (!gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) continue;
+            take_tasks(worker);
+            gate = gate_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+            if ((gate & (kInside | kOpen)) == 0) gate_.notify_all();
+            break;
+        }
     }
 }
 

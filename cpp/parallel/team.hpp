@@ -55,9 +55,11 @@ class Team {
     std::exception_ptr failure_;
     std::mutex failure_mutex_;
 
-    alignas(64) std::atomic<std::uint32_t> generation_{0};
+    // The gate to the work at hand: its number, whether it is open, and how many are inside. Whoever
+    // called waits only for those inside, so a thread that the system does not schedule delays
+    // nobody: its share is done by the others and it finds the gate closed.
+    alignas(64) std::atomic<std::uint32_t> gate_{0};
     alignas(64) std::atomic<std::size_t> next_{0};
-    alignas(64) std::atomic<int> busy_{0};
     std::atomic<bool> stopping_{false};
 };
 

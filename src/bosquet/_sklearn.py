@@ -15,6 +15,7 @@ __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
     "RegressorMixin",
+    "accepts_missing",
     "check_classification_targets",
     "check_is_fitted",
     "check_random_state",
@@ -53,6 +54,13 @@ def _available_threads() -> int:
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(processors or 1, int(limit) if limit.isdigit() and int(limit) > 0 else 10**6))
+
+
+def accepts_missing(estimator: Any) -> bool:
+    """Whether a scikit-learn estimator says that it takes NaN."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def seed_from(random_state: Any) -> int:

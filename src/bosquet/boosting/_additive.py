@@ -51,9 +51,5 @@ class LearnerTerms:
             for k, terms in enumerate(zip(*rounds, strict=True))
         ]
         if not columns:
-            return np.tile(start, (_rows_of(X), 1))
+            return np.tile(start, (X.shape[0], 1))
         return np.column_stack(columns)
-
-
-def _rows_of(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)

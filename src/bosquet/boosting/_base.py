@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads, seed_from
+from bosquet._sklearn import (
+    BaseEstimator,
+    accepts_missing,
+    check_is_fitted,
+    effective_threads,
+    seed_from,
+)
 from bosquet.boosting._additive import LearnerTerms, TreeTerms
 from bosquet.boosting._general import LearnerStepper
 from bosquet.boosting._loop import LoopResult, run_rounds
@@ -21,8 +27,7 @@ from bosquet.boosting._parameters import (
 from bosquet.boosting._progress import EarlyStopping
 from bosquet.boosting._targets import check_sample_weight, split_rows, validation_part
 from bosquet.boosting.predictor import Predictor
-from bosquet.data import TableEncoder, take_rows
-from bosquet.losses import NativeLoss
+from bosquet.data import TableEncoder, n_rows, take_rows
 
 # Fits of more rows than this set some aside and stop early unless told otherwise.
 AUTO_EARLY_STOPPING_ROWS = 10_000
@@ -110,10 +115,13 @@ class BaseGradientBoosting(BaseEstimator):
         if self.estimator is not None:
             # The learner sees X as it is; only its shape and names are looked at here.
             encoder, _ = TableEncoder.fit(X, categorical_features="from_dtype", owner=type(self).__name__)
-            return encoder, X
+            return encoder, _shaped(X)
         return TableEncoder.fit(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
         )
+
+    def _row_count(self, columns: Any) -> int:
+        return n_rows(columns) if self.estimator is None else columns.shape[0]
 
     def _check_weight(self, sample_weight: Any, target: np.ndarray, n_rows: int) -> np.ndarray:
         return check_sample_weight(sample_weight, n_rows)
@@ -263,13 +271,13 @@ class BaseGradientBoosting(BaseEstimator):
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X)
         if isinstance(self._terms, LearnerTerms):
-            return self._terms.raw(X, 1, first, last)
+            return self._terms.raw(_shaped(X), 1, first, last)
         return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X)
-        data = X if isinstance(self._terms, LearnerTerms) else columns
+        data = _shaped(X) if isinstance(self._terms, LearnerTerms) else columns
         threads = effective_threads(self.n_jobs)
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
@@ -350,7 +358,7 @@ class BaseGradientBoosting(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.estimator is None
+        tags.input_tags.allow_nan = self.estimator is None or accepts_missing(self.estimator)
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
@@ -369,10 +377,13 @@ class BaseGradientBoosting(BaseEstimator):
         return None
 
 
+def _shaped(X: Any) -> Any:
+    """X as it is if it has a shape, as an array otherwise."""
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
 def _rows(data: Any, rows: Any) -> Any:
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(data, rows)
 
-
-__all__ = ["BaseGradientBoosting", "NativeLoss"]

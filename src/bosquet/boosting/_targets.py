@@ -29,7 +29,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
         row = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(f"sample_weight[{row}] is {weight[row]:g}; weights must not be negative")
     if not weight.any():
-        raise ValueError("sample_weight is 0 for every row: there is nothing to learn from")
+        raise ValueError("every sample_weight is zero: there is nothing to learn from")
     return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
 
 

@@ -16,7 +16,6 @@ from bosquet._sklearn import (
 )
 from bosquet.boosting._base import BaseGradientBoosting
 from bosquet.boosting._targets import check_finite_target, check_same_length, check_sample_weight
-from bosquet.data import n_rows
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 
 _PARAMETERS_DOC = """
@@ -234,7 +233,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         labels = _labels(y)
-        check_same_length(labels.size, n_rows(columns))
+        check_same_length(labels.size, self._row_count(columns))
         if not continuing:
             check_classification_targets(labels)
             self.classes_ = np.unique(labels)
@@ -451,12 +450,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
         target = check_finite_target(y)
         rows = target.shape[1]
-        check_same_length(rows, n_rows(columns))
+        check_same_length(rows, self._row_count(columns))
         if continuing and target.shape[0] != self._loss_terms.targets:
             raise ValueError(
                 f"y has {target.shape[0]} targets, but the model was fitted to {self._loss_terms.targets}"
             )
-        self._flat = np.ndim(y) == 1
         return target, rows
 
     def _encode_target(self, y: Any) -> np.ndarray:

@@ -32,10 +32,11 @@ def take_rows(columns: Columns, index: np.ndarray | slice) -> Columns:
     """
     if isinstance(columns, list):
         return [column[index] for column in columns]
-    if columns.flags.f_contiguous and not columns.flags.c_contiguous:
-        # Indexing the transpose walks each column in turn and keeps the order of the memory.
-        return columns.T[:, index].T
-    return columns[index]
+    if isinstance(index, slice) or columns.flags.c_contiguous or not columns.flags.f_contiguous:
+        return columns[index]
+    # Taking from the transpose walks each column in turn and keeps the order of the memory.
+    positions = np.flatnonzero(index) if index.dtype == bool else index
+    return np.take(columns.T, positions, axis=1).T
 
 
 def ready_for_core(array: np.ndarray) -> np.ndarray:

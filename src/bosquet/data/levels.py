@@ -167,6 +167,8 @@ def _number_of_state(item: Any, where: str) -> int | float:
         return float(item)
     if type(item) not in (int, float):
         raise ValueError(f"a numeric level of {where} is {item!r}, which is no number.")
+    if type(item) is int and not _fits(item):
+        raise ValueError(f"a numeric level of {where} is a whole number beyond 64 bits.")
     number = canonical_level(item)
     if number is None or isinstance(number, str) or math.isinf(number):
         raise ValueError(f"a numeric level of {where} is {item!r}, which is not finite.")

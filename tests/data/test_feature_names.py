@@ -1,0 +1,103 @@
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from bosquet.data import TableEncoder
+
+pd = pytest.importorskip("pandas")
+
+ODD = ["with space", '{"json": [1]}', "ünïcode", "🌲", "a\nb", "", "<b>"]
+
+
+def frame(names):
+    return pd.DataFrame(np.arange(2.0 * len(names)).reshape(2, -1), columns=list(names))
+
+
+def test_names_of_any_characters_are_kept_and_survive_the_state():
+    encoder, _ = TableEncoder.fit(frame(ODD))
+    assert encoder.feature_names == ODD
+    assert TableEncoder.from_state(encoder.to_state()).feature_names == ODD
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(frame(ODD))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("cba", "Feature names must be in the same order as they were in fit."),
+        ("abx", "Feature names unseen at fit time:\n- x\n"
+                "Feature names seen at fit time, yet now missing:\n- c\n"),
+        ("ab", "Feature names seen at fit time, yet now missing:\n- c\n"),
+        ("abcuvwxyz", "Feature names unseen at fit time:\n- u\n- v\n- w\n- x\n- y\n- ...\n"),
+    ],
+)  # fmt: skip
+def test_names_that_differ_are_refused_and_listed(given, told):
+    encoder, _ = TableEncoder.fit(frame("abc"))
+    message = "The feature names should match those that were passed during fit.\n" + told
+    with pytest.raises(ValueError, match=re.escape(message)):
+        encoder.transform(frame(given))
+
+
+def test_names_on_one_side_only_bring_a_warning():
+    named, _ = TableEncoder.fit(frame("abc"))
+    unnamed, _ = TableEncoder.fit(np.zeros((2, 3)))
+    with pytest.warns(
+        UserWarning, match="X does not have valid feature names, but Forest was fitted with"
+    ):
+        named.transform(np.zeros((2, 3)), owner="Forest")
+    with pytest.warns(
+        UserWarning, match="X has feature names, but TableEncoder was fitted without"
+    ):
+        unnamed.transform(frame("abc"))
+
+
+def test_names_given_by_hand_are_checked_but_an_array_needs_none():
+    encoder, _ = TableEncoder.fit(np.zeros((2, 3)), feature_names=["a", "b", "c"])
+    encoder = TableEncoder.from_state(encoder.to_state())
+    assert encoder.feature_names == ["a", "b", "c"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(np.zeros((2, 3)))
+        encoder.transform([[1, 2, 3]])
+        encoder.transform(frame("abc"))
+    with pytest.raises(ValueError, match="same order"):
+        encoder.transform(frame("acb"))
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (["a", "b"], ValueError, "has 2 names, but X has 3 features"),
+        (["a", "b", "a"], ValueError, "more than once"),
+        (["a", "b", 3], TypeError, "sequence of strings"),
+        ("abc", TypeError, "sequence of strings"),
+    ],
+)
+def test_names_by_hand_that_do_not_fit_are_refused(names, error, message):
+    with pytest.raises(error, match=message):
+        TableEncoder.fit(np.zeros((2, 3)), feature_names=names)
+
+
+def test_names_by_hand_cannot_contradict_the_tables_own():
+    with pytest.raises(ValueError, match="differ from the column names"):
+        TableEncoder.fit(frame("abc"), feature_names=["x", "y", "z"])
+    assert TableEncoder.fit(frame("ab"), feature_names=["a", "b"])[0].feature_names == ["a", "b"]
+
+
+def test_a_name_given_twice_is_refused():
+    with pytest.raises(ValueError, match=r"more than once: \['a'\]"):
+        TableEncoder.fit(frame("aba"))
+
+
+def test_names_that_are_strings_only_in_part_are_refused():
+    with pytest.raises(TypeError, match=r"types \['int', 'str'\]"):
+        TableEncoder.fit(frame(["a", 1]))
+
+
+def test_names_are_told_before_the_number_of_features():
+    encoder, _ = TableEncoder.fit(frame("abcd"))
+    with pytest.raises(ValueError, match="yet now missing:\n- d"):
+        encoder.transform(frame("abc"))
