@@ -76,12 +76,12 @@ void Booster::compute_gradients(std::span<const GradientPair> given) {
                 std::copy_n(given.data() + k * data.rows + range.begin, range.size(),
                             pairs_.data() + k * data.rows + range.begin);
         }
-        if (options_.newton) return;
-        // A least-squares tree on the pseudo-residuals: every row counts by its weight.
-        for (std::uint32_t k = 0; k < loss_.outputs(); ++k)
-            for (std::size_t i = range.begin; i < range.end; ++i)
-                pairs_[k * data.rows + i].h =
-                    data.weight != nullptr ? static_cast<float>(data.weight[i]) : 1.0f;
+        for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
+            GradientPair* pairs = pairs_.data() + k * data.rows;
+            // A least-squares tree on the pseudo-residuals: every row counts by its weight.
+            for (std::size_t i = range.begin; !options_.newton && i < range.end; ++i)
+                pairs[i].h = data.weight != nullptr ? static_cast<float>(data.weight[i]) : 1.0f;
+        }
     });
 }
 
@@ -156,9 +156,9 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
             Stopwatch watch(timings_.holdout);
             if (holdout_leaf_.size() != holdout->rows())
                 holdout_leaf_ = Buffer<std::uint16_t>(holdout->rows());
+            Router router(grown, holdout->matrix(), leaf_of_node_, isa_);
             team_->run(block_count(holdout->rows()), [&](std::size_t index, int) {
-                route_rows(grown, holdout->matrix(), block(holdout->rows(), index), leaf_of_node_,
-                           holdout_leaf_.data());
+                router.route(block(holdout->rows(), index), holdout_leaf_.data());
             });
             update(grown, holdout_leaf_.data(), holdout->raw(k), holdout->rows());
         }
@@ -176,9 +176,9 @@ void Booster::place_rows(const GrownTree& grown) {
     std::size_t rows = train_->rows();
     bool sampled = options_.subsample < 1;
     if (sampled) {
+        Router router(grown, train_->matrix(), leaf_of_node_, isa_);
         team_->run(block_count(rows), [&](std::size_t index, int) {
-            route_rows(grown, train_->matrix(), block(rows, index), leaf_of_node_,
-                       leaf_of_row_.data());
+            router.route(block(rows, index), leaf_of_row_.data());
         });
         return;
     }

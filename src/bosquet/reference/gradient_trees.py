@@ -24,7 +24,7 @@ from bosquet.reference.binning import Table
 from bosquet.reference.draws import draw_share, hashed, mix
 
 Integers = NDArray[np.int64]
-Reals = NDArray[np.float64]
+Reals = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def quantise(pairs: NDArray[np.float32]) -> Quantised:
 
 def histogram(bins: Integers, pairs: Integers, n_bins: int) -> Integers:
     """Sums by bin of the gradient, the hessian and the rows: shape (n_bins, 3)."""
-    sums = np.zeros((n_bins, 3), dtype=np.int64)
-    np.add.at(sums, bins, np.column_stack([pairs, np.ones(len(pairs), dtype=np.int64)]))
-    return sums
+    columns = [pairs[:, 0], pairs[:, 1], np.ones(len(pairs))]
+    sums = [np.bincount(bins, weights=column, minlength=n_bins) for column in columns]
+    return np.column_stack(sums).astype(np.int64)
 
 
 @dataclass
@@ -127,22 +127,22 @@ class Node:
         return self.left == 0
 
 
-def ordered_candidates(sums: Integers, feature: int) -> list[tuple[Split, Integers]]:
+def ordered_candidates(sums: Integers, feature: int) -> tuple[list[Split], Integers]:
     """Every threshold with the missing values on the right, then with them on the left.
 
-    Beside each rule stand the sums of the child that it sends left.
+    Beside the rules stand the sums, as in a histogram, of the children they send left.
     """
     below = np.cumsum(sums[1:], axis=0)
-    rules = [(Split(feature, bin=b), left) for b, left in enumerate(below, start=1)]
-    if sums[0, 2] > 0:
-        with_missing = enumerate(sums[0] + below, start=1)
-        rules += [(Split(feature, bin=b, missing_left=True), left) for b, left in with_missing]
-    return rules
+    rules = [Split(feature, bin=b) for b in range(1, len(sums))]
+    if sums[0, 2] == 0:
+        return rules, below
+    rules += [Split(feature, bin=b, missing_left=True) for b in range(1, len(sums))]
+    return rules, np.concatenate([below, sums[0] + below])
 
 
 def categorical_candidates(
     sums: Integers, feature: int, gradients: Quantised, options: TreeOptions
-) -> list[tuple[Split, Integers]]:
+) -> tuple[list[Split], Integers]:
     r"""Runs of the levels sorted by :math:`G / (H + s)`, from either end.
 
     For one output the best of all subsets is such a run (Fisher 1958). The smoothing s draws rare
@@ -153,13 +153,14 @@ def categorical_candidates(
     row = sums[:, 1].sum() * gradients.hessian_unit / sums[:, 2].sum()  # hessian of a mean row
     kept = [b for b in range(len(sums)) if h[b] > 0 and h[b] >= options.min_samples_category * row]
     kept.sort(key=lambda b: (g[b] / (h[b] + options.category_smoothing * row), b))
-    rules = []
+    rules, lefts = [], np.zeros((0, 3), dtype=np.int64)
     for levels in (kept, kept[::-1]):
-        for length in range(1, min(len(levels), options.max_category_threshold) + 1):
+        longest = min(len(levels), options.max_category_threshold)
+        for length in range(1, longest + 1):
             chosen = sorted(levels[:length])
-            rule = Split(feature, missing_left=0 in chosen, left_bins=chosen)
-            rules.append((rule, sums[chosen].sum(axis=0)))
-    return rules
+            rules.append(Split(feature, missing_left=0 in chosen, left_bins=chosen))
+        lefts = np.concatenate([lefts, np.cumsum(sums[levels[:longest]], axis=0)])
+    return rules, lefts
 
 
 def bounded_value(g: Reals, h: Reals, l2: float, node: Node, options: TreeOptions) -> Reals:
@@ -192,26 +193,49 @@ class SplitSearch:
             sums[..., 1] * self.gradients.hessian_unit,
         )
 
-    def node_score(self, total: Integers, node: Node) -> float:
-        """What a split must improve on: the score of the node as a leaf."""
-        (g, h), l2 = self.real(total), self.options.l2_regularization
-        if self.free:
-            return float(g * g / (h + l2))
-        return float(value_score(g, h, l2, bounded_value(g, h, l2, node, self.options)))
+    def scores(self, left: Integers, total: Integers, l2: float) -> Reals:
+        r"""What distinguishes candidates, where values are free.
 
-    def scores(self, left: Integers, total: Integers, feature: int, l2: float, node: Node) -> Reals:
-        """The score of both children of each candidate; -inf where a constraint forbids them."""
-        gl, hl = self.real(left)
-        gr, hr = self.real(total)[0] - gl, self.real(total - left)[1]
+        With :math:`a = H_L + \lambda`, :math:`c = H_R + \lambda` and :math:`S = a + c`,
+
+        .. math:: \frac{G_L^2}{a} + \frac{G_R^2}{c}
+                  = \frac{(G_L - a G / S)^2}{a c} S + \frac{G^2}{S} .
+
+        Only the fraction on the right depends on the split; its square has no large part that all
+        candidates share and that would drown small differences.
+        """
+        (gl, hl), (g, h) = self.real(left), self.real(total)
+        a, c = hl + l2, self.real(total - left)[1] + l2
+        t = gl - g / (h + 2 * l2) * a
+        return t * t / (a * c)
+
+    def reductions(
+        self, left: Integers, total: Integers, feature: int, l2: float, node: Node
+    ) -> Reals:
+        """Twice what each candidate takes off the objective; -inf where a constraint forbids it."""
+        (gl, hl), (g, h) = self.real(left), self.real(total)
+        node_l2 = self.options.l2_regularization
         if self.free:
-            # G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) on one denominator: one division, and the same
-            # rounding as the engine's, so that ties are ties in both.
-            return (gl * gl * (hr + l2) + gr * gr * (hl + l2)) / ((hl + l2) * (hr + l2))
+            both = h + 2 * l2
+            before = g * g * (1 / both - 1 / (h + node_l2))
+            return self.scores(left, total, l2) * both + (before if l2 > 0 else 0.0)
+        gr, hr = g - gl, self.real(total - left)[1]
+        own = bounded_value(g, h, node_l2, node, self.options)
         left_value = bounded_value(gl, hl, l2, node, self.options)
         right_value = bounded_value(gr, hr, l2, node, self.options)
         both = value_score(gl, hl, l2, left_value) + value_score(gr, hr, l2, right_value)
         direction = self.options.monotone[feature] if self.options.monotone else 0
-        return np.where((right_value - left_value) * direction < 0, -np.inf, both)
+        forbidden = (right_value - left_value) * direction < 0
+        return np.where(forbidden, -np.inf, both - value_score(g, h, node_l2, own))
+
+    def rounding_error(self, total: Integers) -> float:
+        """A gain no larger than this is none: a node whose rows are all alike must not be split.
+
+        Free gains are squares of differences, so what rounding leaves of them is squared too.
+        """
+        g, h = self.real(total)
+        relative = 1e-20 if self.free else 1e-13
+        return float(relative * g * g / (h + self.options.l2_regularization))
 
     def on_feature(self, feature: int, node: Node) -> Split | None:
         """The first of the best splits on one feature, or none where nothing is gained."""
@@ -221,24 +245,22 @@ class SplitSearch:
         total = sums.sum(axis=0)
         l2 = options.l2_regularization
         if column.categorical:
-            candidates = categorical_candidates(sums, feature, self.gradients, options)
+            rules, lefts = categorical_candidates(sums, feature, self.gradients, options)
             l2 += options.category_l2
         else:
-            candidates = ordered_candidates(sums, feature)
-        candidates = [
-            (rule, left)
-            for rule, left in candidates
-            if min(left[2], total[2] - left[2]) >= options.min_samples_leaf
-            and min(left[1], total[1] - left[1]) >= self.least_hessian
-        ]
-        if not candidates:
+            rules, lefts = ordered_candidates(sums, feature)
+        lighter = np.minimum(lefts, total - lefts)
+        large_enough = lighter[:, 2] >= options.min_samples_leaf
+        admissible = np.flatnonzero(large_enough & (lighter[:, 1] >= self.least_hessian))
+        if len(admissible) == 0:
             return None
-        lefts = np.array([left for _, left in candidates])
-        scores = self.scores(lefts, total, feature, l2, node)
-        best, left = candidates[int(np.argmax(scores))]
-        before = self.node_score(total, node)
-        best.gain = (float(scores.max()) - before) / 2 - options.min_split_gain
-        if not best.gain > max(0.0, 1e-12 * before):  # less is rounding
+        lefts = lefts[admissible]
+        reductions = self.reductions(lefts, total, feature, l2, node)
+        by_score = self.free and not column.categorical
+        first = int(np.argmax(self.scores(lefts, total, l2) if by_score else reductions))
+        best, left = rules[admissible[first]], lefts[first]
+        best.gain = float(reductions[first]) / 2 - options.min_split_gain
+        if not best.gain > self.rounding_error(total):
             return None
         if sums[0, 2] == 0:  # nobody is missing here: whoever comes goes with the heavier child
             best.missing_left = bool(2 * left[1] >= total[1])

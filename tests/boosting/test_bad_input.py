@@ -1,0 +1,133 @@
+"""Bad input gets one clear error that names the column, the value or the parameter."""
+
+import numpy as np
+import pytest
+
+from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = X[:, 0] + 1
+
+
+def refuses(match, X=X, y=Y, model=None, **fit):
+    model = model or GradientBoostingRegressor(n_estimators=3)
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, y, **fit)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("learning_rate", 0),
+        ("learning_rate", "fast"),
+        ("n_estimators", 0),
+        ("n_estimators", 2.5),
+        ("max_leaf_nodes", 1),
+        ("max_leaf_nodes", 10**6),
+        ("max_depth", 0),
+        ("min_samples_leaf", 0),
+        ("l2_regularization", -1),
+        ("max_bins", 256),
+        ("subsample", 0),
+        ("subsample", 1.5),
+        ("sampling", "clever"),
+        ("max_features", 0.0),
+        ("max_features", "many"),
+        ("growth", "up"),
+        ("step", "giant"),
+        ("early_stopping", "maybe"),
+        ("validation_fraction", 1.0),
+        ("n_iter_no_change", 0),
+        ("tol", float("nan")),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(parameter, value):
+    refuses(parameter, model=GradientBoostingRegressor(**{parameter: value}))
+
+
+def test_unknown_losses_are_named_with_those_there_are():
+    refuses("loss='l2'.*squared_error", model=GradientBoostingRegressor("l2"))
+    refuses("log_loss", y=Y > 1, model=GradientBoostingClassifier("hinge"))
+    refuses("gradient_hessian", model=GradientBoostingRegressor(loss=object()))
+
+
+@pytest.mark.parametrize(("loss", "bad"), [("poisson", -1.0), ("gamma", 0.0), ("tweedie", -0.5)])
+def test_targets_outside_of_a_loss_name_the_row(loss, bad):
+    y = np.abs(Y) + 0.1
+    y[17] = bad
+    refuses(r"y\[17\]", y=y, model=GradientBoostingRegressor(loss))
+
+
+def test_bad_targets_are_told():
+    refuses("NaN", y=np.where(np.arange(60) == 3, np.nan, Y))
+    refuses("infinity", y=np.where(np.arange(60) == 3, np.inf, Y))
+    refuses("inconsistent numbers", y=Y[:50])
+    refuses("numbers", y=["a"] * 60)
+    refuses("one class", y=np.zeros(60), model=GradientBoostingClassifier())
+    refuses("missing", y=np.array(["a", None] * 30, dtype=object), model=GradientBoostingClassifier())
+    refuses("two classes", y=np.arange(60) % 3, model=GradientBoostingClassifier("exponential"))
+
+
+def test_bad_weights_are_told():
+    refuses("zero", sample_weight=np.zeros(60))
+    refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, -1.0, 1.0))
+    refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, np.nan, 1.0))
+    refuses("sample_weight.shape", sample_weight=np.ones(10))
+
+
+def test_bad_tables_are_told():
+    refuses("0 sample", X=X[:0], y=Y[:0])
+    refuses("0 feature", X=X[:, :0])
+    refuses("Reshape your data", X=X[:, 0])
+    model = GradientBoostingRegressor(n_estimators=2).fit(X, Y)
+    with pytest.raises(ValueError, match="2 features"):
+        model.predict(X[:, :2])
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(X[:0])
+
+
+def test_constraints_that_do_not_fit_are_told():
+    refuses("monotonic_cst has 2", model=GradientBoostingRegressor(monotonic_cst=[1, 0]))
+    refuses("-1, 0 or 1", model=GradientBoostingRegressor(monotonic_cst=[2, 0, 0]))
+    refuses("interaction_cst", model=GradientBoostingRegressor(interaction_cst=[{7}]))
+    refuses("quantile", model=GradientBoostingRegressor("quantile", quantile=[0.5, 1.0]))
+
+
+def test_odd_columns_work():
+    odd = np.c_[X, np.full(60, np.nan), np.full(60, 5.0), np.where(X[:, 0] > 0, np.inf, -np.inf)]
+    model = GradientBoostingRegressor(n_estimators=20, min_samples_leaf=5).fit(odd, Y)
+    assert model.score(odd, Y) > 0.5
+    assert np.isfinite(model.predict(odd)).all()
+    assert np.isfinite(model.predict(np.full((3, 6), np.nan))).all()
+
+
+def test_a_million_categories_work():
+    pandas = pytest.importorskip("pandas")
+    n = 1_000_000
+    frame = pandas.DataFrame({"id": np.arange(n).astype(str), "x": np.arange(n) % 7})
+    y = (frame["x"] > 3).astype(int)
+    model = GradientBoostingClassifier(n_estimators=2, early_stopping=False).fit(frame, y)
+    assert model.score(frame[:1000], y[:1000]) == 1
+
+
+def test_unseen_categories_go_the_way_of_missing_ones():
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    colour = random.choice(["red", "green", "blue"], 500).astype(object)
+    colour[random.random(500) < 0.1] = None
+    y = np.where(colour == "red", 3.0, np.where(colour == None, -3.0, 0.0))  # noqa: E711
+    model = GradientBoostingRegressor(n_estimators=30).fit(pandas.DataFrame({"colour": colour}), y)
+    new = pandas.DataFrame({"colour": ["violet", None]}, dtype=object)
+    unseen, missing = model.predict(new)
+    assert unseen == missing
+    assert missing < -2
+
+
+def test_feature_names_may_hold_anything_and_are_checked():
+    pandas = pytest.importorskip("pandas")
+    names = ['a "quoted", [b]', "naïve ☂", "{json: 1}"]
+    frame = pandas.DataFrame(X, columns=names)
+    model = GradientBoostingRegressor(n_estimators=3).fit(frame, Y)
+    assert list(model.feature_names_in_) == names
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[names[::-1]])

@@ -1,0 +1,65 @@
+"""The estimators are scikit-learn's in manner: checks, cloning, pipelines, searches, pickles."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
+
+
+@parametrize_with_checks(
+    [
+        GradientBoostingClassifier(),
+        GradientBoostingRegressor(),
+        GradientBoostingRegressor("absolute_error", min_samples_leaf=5),
+        GradientBoostingClassifier(estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20),
+        GradientBoostingRegressor(estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20),
+    ]
+)
+def test_passes_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_clones_keep_every_parameter(estimator):
+    model = estimator(learning_rate=0.3, max_leaf_nodes=7, monotonic_cst=[1, 0])
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_pickled_models_predict_the_same_bits(two_classes):
+    X, y = two_classes
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(again.feature_importances_, model.feature_importances_)
+
+
+def test_works_in_a_pipeline_with_early_stopping_and_in_a_grid_search(two_classes):
+    X, y = two_classes
+    pipeline = make_pipeline(
+        StandardScaler(), GradientBoostingClassifier(early_stopping=True, random_state=0)
+    )
+    search = GridSearchCV(pipeline, {"gradientboostingclassifier__max_leaf_nodes": [3, 8]}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.7
+
+
+def test_runs_under_joblib_workers(regression):
+    X, y = regression
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0)
+    serial = cross_val_score(model, X, y, cv=3)
+    assert np.array_equal(cross_val_score(model, X, y, cv=3, n_jobs=2), serial)
+
+
+def test_multi_output_regression_is_one_model_a_target(regression):
+    X, y = regression
+    both = GradientBoostingRegressor(n_estimators=15, random_state=0).fit(X, np.c_[y, -2 * y])
+    single = GradientBoostingRegressor(n_estimators=15, random_state=0).fit(X, y)
+    assert both.predict(X).shape == (500, 2)
+    np.testing.assert_allclose(both.predict(X)[:, 0], single.predict(X), rtol=1e-12)
