@@ -73,6 +73,12 @@ def parse_arguments(arguments):
     parser.add_argument("--peers", nargs="*", choices=list(PEERS), default=list(PEERS))
     parser.add_argument("--datasets", nargs="*", choices=list(real.SOURCES))
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument(
+        "--first-seed",
+        type=int,
+        default=0,
+        help="seed of the first split, to judge defaults on splits they were not tuned on",
+    )
     parser.add_argument("--no-fit-peers", action="store_true", help="use cached peers only")
     parser.add_argument("--out", default=Path(__file__).parent / "results")
     return parser.parse_args(arguments)
@@ -82,7 +88,7 @@ def main(arguments=None):
     options = parse_arguments(arguments)
     names = options.datasets or list(real.SOURCES)
     problems = [real.load(options.data, name) for name in real.SOURCES if name in names]
-    seeds = range(options.splits)
+    seeds = range(options.first_seed, options.first_seed + options.splits)
 
     peers = {label: PEERS[label] for label in options.peers}
     cache = ScoreCache(options.cache)

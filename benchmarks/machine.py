@@ -31,7 +31,8 @@ def in_words(machine):
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     line = (
         f"{machine['date']}; {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['threads']} threads, {machine['system']}; Python {machine['python']}, {versions}."
+        f"{machine['threads']} threads, {machine['system']}; "
+        f"Python {machine['python']}, {versions}."
     )
     if machine["load"] and machine["load"] > 0.5:
         line += f" The machine was busy at the start (load {machine['load']}): ratios are rough."

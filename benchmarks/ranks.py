@@ -109,6 +109,7 @@ def to_markdown(table):
         "## Mean rank\n",
         _rank_table(table),
         "## Fit seconds\n",
+        "Indicative: scores from the cache keep the time they took when they were fitted.\n",
         _by_table(table, "seconds", "{:.2f}"),
     ]
     if table["errors"]:
@@ -130,7 +131,7 @@ def _by_table(table, what, form, mark_best=False):
 
 
 def _rank_table(table):
-    lines = []
+    lines = [_overview(table)] if len(table["fields"]) > 1 else []
     for field in table["fields"]:
         if not field["tables"]:
             lines.append("No table has every library yet.\n")
@@ -145,6 +146,38 @@ def _rank_table(table):
             f"{math.expm1(field['excess']):+.2%} (geometric mean).\n"
         )
     return "\n".join(lines)
+
+
+def _overview(table):
+    """One line a configuration of ours, the best first."""
+    head = [
+        "configuration",
+        "mean rank",
+        "by split",
+        "best peer",
+        "loss to the best",
+        "fit seconds",
+    ]
+    lines = []
+    for field in sorted(table["fields"], key=lambda f: f["rank"][:1] or [math.inf]):
+        if not field["tables"]:
+            continue
+        label, *peers = field["libraries"]
+        rank, peer = min(zip(field["rank"][1:], peers, strict=True))
+        spent = sum(table["seconds"][label][name] for name in field["tables"])
+        lines.append(
+            _row(
+                [
+                    f"{label} ({len(field['tables'])} tables)",
+                    f"{field['rank'][0]:.2f}",
+                    f"{field['rank_by_split'][0]:.2f}",
+                    f"{peer} {rank:.2f}",
+                    f"{math.expm1(field['excess']):+.2%}",
+                    f"{spent:.1f}",
+                ]
+            )
+        )
+    return "\n".join([_row(head), _row(["---"] * len(head)), *lines]) + "\n"
 
 
 def _row(cells):

@@ -8,6 +8,7 @@ a run that is interrupted has left what it had measured.
 import argparse
 import json
 import sys
+import traceback
 from datetime import datetime
 from pathlib import Path
 
@@ -46,21 +47,32 @@ def sections(names, options):
     binary = None
     for work in fits.WORKS:
         if work.name in names:
-            section = fits.run(work, options)
-            binary = section if work.name == "binary" else binary
+            section = guarded(work.name, fits.run, work, options)
+            binary = section if work.name == "binary" and section["outcomes"] else binary
             yield section
     if "race" in names:
-        yield race.run(options, measured=binary)
+        yield guarded("race", race.run, options, binary)
     if "predict" in names or "latency" in names:
         models, skipped = serving.fit_models(options)
         if "predict" in names:
-            yield serving.run_batch(options, models, skipped)
+            yield guarded("predict", serving.run_batch, options, models, skipped)
         if "latency" in names:
-            yield serving.run_single(options, models, skipped)
+            yield guarded("latency", serving.run_single, options, models, skipped)
         del models
     for name, run in (("memory", memory.run), ("import", imports.run), ("growth", growth.run)):
         if name in names:
-            yield run(options)
+            yield guarded(name, run, options)
+
+
+def guarded(name, run, *arguments):
+    """The section `run` measures or, if the bench itself fails there, one that says so."""
+    try:
+        return run(*arguments)
+    except Exception as error:  # an hour of measurements must not be lost to the last of them
+        traceback.print_exc()
+        reason = {"the bench": f"{type(error).__name__}: {error}"}
+        empty = {"must": None, "aim": None, "outcomes": {}, "verdict": {}}
+        return {"name": name, "title": name, "kind": "failed", "skipped": reason, **empty}
 
 
 def main(arguments=None):

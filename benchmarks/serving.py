@@ -77,8 +77,12 @@ def run_single(options, models, skipped):
     rows = data.binary(1_000, seed=data.HELD_OUT_SEED).X
     calls = 200 if options.quick else len(rows)
     servers = [Server(name, model.predict_proba) for name, model in models.items()]
-    if hasattr(models.get("Bosquet"), "predictor"):
-        servers.append(Server("Bosquet predictor()", models["Bosquet"].predictor()))
+    skipped = dict(skipped)
+    if "Bosquet" in models:
+        try:
+            servers.append(Server("Bosquet predictor()", models["Bosquet"].predictor()))
+        except Exception as error:  # reported in the table; the others go on
+            skipped["Bosquet predictor()"] = f"{type(error).__name__}: {error}"
 
     def act(server, turn):
         answer, spent = server.answer, []

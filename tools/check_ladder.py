@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "tree": {"base", "parallel", "data"},
     "grow": {"base", "parallel", "data", "tree"},
     "boost": {"base", "parallel", "data", "loss", "tree", "grow"},
-    "io": {"base", "data", "tree"},
+    "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)
 

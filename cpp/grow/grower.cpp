@@ -79,6 +79,9 @@ Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
     worker_histograms_.resize(team.size());
     worker_used_.resize(team.size());
     worker_timings_.resize(team.size());
+    worker_candidates_.resize(2 * team.size());
+    draws_features_ = options.features_by_tree < 1 || options.features_by_level < 1 ||
+                      options.features_by_node < 1 || !options.interactions.empty();
 }
 
 GrowTimings Grower::timings() const {
@@ -204,7 +207,7 @@ void Grower::expand_some(Frontier& frontier, std::size_t budget) {
         work += node->count * matrix_->layout().active.size() + matrix_->layout().histogram_size;
     }
     // Waking another thread costs more than a few thousand additions.
-    if (work < 20'000) batch.resize(1);
+    if (work < 16'000) batch.resize(1);
     for (GrowingNode* node : batch) prepare_expansion(*node, last);
     team_->run(batch.size(), [&](std::size_t i, int worker) {
         expand(*batch[i], last, nullptr, worker);
@@ -471,16 +474,19 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
     const Layout& layout = matrix_->layout();
     struct Search {
         GrowingNode* node;
-        std::vector<Split> candidates;
-        std::vector<std::uint8_t> wanted;
+        std::vector<Split>& candidates;
+        std::vector<std::uint8_t> wanted;  // by feature; empty: all
     };
     std::vector<Search> searches;
+    searches.reserve(2);
     for (GrowingNode* node : {built, derived}) {
         if (node == nullptr) continue;
-        Search& search = searches.emplace_back(Search{node, {}, {}});
-        search.candidates.resize(layout.active.size());
-        search.wanted.resize(layout.features.size());
-        for (std::uint32_t f : features_for(*node)) search.wanted[f] = 1;
+        std::vector<Split>& candidates = worker_candidates_[2 * worker + searches.size()];
+        candidates.assign(layout.active.size(), Split{});
+        searches.push_back({node, candidates, {}});
+        if (!draws_features_) continue;
+        searches.back().wanted.resize(layout.features.size());
+        for (std::uint32_t f : features_for(*node)) searches.back().wanted[f] = 1;
     }
     auto request = [&](const GrowingNode& node) {
         return SplitRequest{node.rows(rows_), node.histogram, node.sum, node.bounds};
@@ -492,7 +498,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
             kernels_->subtract(derived->histogram + place.histogram,
                                built_histogram + place.histogram, place.bins);
         for (Search& search : searches)
-            if (search.wanted[f])
+            if (search.wanted.empty() || search.wanted[f])
                 search.candidates[i] = finder_.best_on(f, request(*search.node));
     };
     if (team == nullptr) {

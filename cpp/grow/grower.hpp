@@ -53,7 +53,6 @@ class Grower {
         bool operator()(const GrowingNode* a, const GrowingNode* b) const;
     };
     using Frontier = std::set<GrowingNode*, ByPriority>;
-    struct Histogram;
 
     GrowingNode* new_node();
     Packed* acquire_histogram();
@@ -99,6 +98,8 @@ class Grower {
     std::vector<Buffer<Packed>> histograms_;
     std::vector<Packed*> free_histograms_;
     std::vector<GrowTimings> worker_timings_;
+    std::vector<std::vector<Split>> worker_candidates_;  // two nodes' for each worker
+    bool draws_features_ = false;                        // some nodes may not use some features
 };
 
 }  // namespace bosquet

@@ -214,8 +214,29 @@ std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet
     return counts;
 }
 
+std::size_t SplitFinder::count_left(const Split& split, RowSet rows) const {
+    const FeaturePlace& place = matrix_->layout().features[split.feature];
+    auto count = [&](const auto* column, auto goes_left) {
+        std::size_t lefts = 0;
+        for (std::size_t i = 0; i < rows.count; ++i)
+            lefts += goes_left(column[rows.rows != nullptr ? rows.rows[i] : rows.first + i]);
+        return lefts;
+    };
+    if (split.left_bins.empty())
+        return count(matrix_->column(place), [&](std::uint32_t bin) {
+            return bin == 0 ? split.missing_left : bin <= split.bin;
+        });
+    std::vector<std::uint8_t> table(place.bins);
+    for (std::uint32_t bin : split.left_bins) table[bin] = 1;
+    table[0] = split.missing_left;
+    auto in_table = [&](std::uint32_t bin) { return table[bin]; };
+    return place.wide ? count(matrix_->wide_column(place), in_table)
+                      : count(matrix_->column(place), in_table);
+}
+
 Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node) const {
-    std::vector<bool> counted(candidates.size());
+    std::vector<std::uint8_t> searched;
+    std::size_t least_rows = options_->min_samples_leaf;
     while (true) {
         std::size_t best = candidates.size();
         for (std::size_t i = 0; i < candidates.size(); ++i)
@@ -224,13 +245,16 @@ Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node)
                 best = i;
         if (best == candidates.size()) return {};
         Split& split = candidates[best];
-        if (counted[best] || surely_large_enough(split, node.total)) return std::move(split);
-        std::uint32_t feature = split.feature;
-        std::vector<std::uint32_t> counts = count_bins(feature, node.rows);
+        if (surely_large_enough(split, node.total) || (!searched.empty() && searched[best]))
+            return std::move(split);
+        std::size_t lefts = count_left(split, node.rows);
+        if (lefts >= least_rows && node.rows.count - lefts >= least_rows) return std::move(split);
+        std::vector<std::uint32_t> counts = count_bins(split.feature, node.rows);
         SplitRequest here = node;
-        here.histogram += matrix_->layout().features[feature].histogram;
-        split = search(feature, here, counts.data());
-        counted[best] = true;
+        here.histogram += matrix_->layout().features[split.feature].histogram;
+        split = search(split.feature, here, counts.data());
+        searched.resize(candidates.size());
+        searched[best] = 1;
     }
 }
 

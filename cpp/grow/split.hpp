@@ -49,8 +49,9 @@ class SplitFinder {
     Split best_on(std::uint32_t feature, const SplitRequest& node) const;
 
     // The best of the candidates, one a feature, that leaves min_samples_leaf rows on each side.
-    // A histogram holds no counts: a hessian sum proves most candidates, and where it does not, the
-    // rows of that one feature are counted and its bins searched again.
+    // A histogram holds no counts: a hessian sum proves most candidates. Where it does not, the rows
+    // are counted, and where they are too few, those of each bin of that one feature are counted and
+    // its bins searched again.
     Split choose(std::span<Split> candidates, const SplitRequest& node) const;
 
     // The value a node with these sums would take as a leaf.
@@ -74,6 +75,7 @@ class SplitFinder {
     Split search_categories(std::uint32_t feature, const SplitRequest& node,
                             const std::uint32_t* counts) const;
     Split finished(Split split, double reduction, const SplitRequest& node) const;
+    std::size_t count_left(const Split& split, RowSet rows) const;
     std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
     bool surely_large_enough(const Split& split, Packed total) const;
     bool admissible(Packed left, Packed total) const;

@@ -29,8 +29,11 @@ from bosquet.boosting._targets import check_sample_weight, split_rows, validatio
 from bosquet.boosting.predictor import Predictor
 from bosquet.data import TableEncoder, n_rows, take_rows
 
-# Fits of more rows than this set some aside and stop early unless told otherwise.
-AUTO_EARLY_STOPPING_ROWS = 10_000
+# Fits of at least this many rows set some aside and stop early unless told otherwise.
+AUTO_EARLY_STOPPING_ROWS = 1_000
+# What n_estimators="auto" stands for: a limit hardly ever met where early stopping finds the number,
+# and the customary number where it does not.
+AUTO_ROUNDS_STOPPING, AUTO_ROUNDS = 1_000, 100
 
 
 class BaseGradientBoosting(BaseEstimator):
@@ -65,14 +68,14 @@ class BaseGradientBoosting(BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         check_parameters(self)
         continuing = self.warm_start and hasattr(self, "_terms")
-        if continuing and self.n_estimators < self._terms.n_rounds:
+        if continuing and self.n_estimators != "auto" and self.n_estimators < self._terms.n_rounds:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {self._terms.n_rounds} rounds that"
                 " the model has; with warm_start=True it can only grow"
             )
         encoder, columns = self._encode_training(X, continuing)
-        target, n_rows = self._check_target(y, columns, continuing)
-        weight = self._check_weight(sample_weight, target, n_rows)
+        target, n_samples = self._check_target(y, columns, continuing)
+        weight = self._check_weight(sample_weight, target, n_samples)
         loss = self._loss_terms if continuing else self._make_loss(target)
         loss.check_targets(target)
 
@@ -94,12 +97,12 @@ class BaseGradientBoosting(BaseEstimator):
             list(self.validation_score_) if continuing and validation is not None else [],
         )
         stopping = None
-        if self._stops_early(train.rows, eval_set):
+        if validation is not None and self._stops_early(n_samples, eval_set):
             stopping = EarlyStopping(self.n_iter_no_change, self.tol)
         history = run_rounds(
             stepper,
             model=self,
-            n_rounds=self.n_estimators,
+            n_rounds=self._rounds(stopping is not None),
             stopping=stopping,
             score=self._scorer(X, y, eval_set, validation_rows) if stopping else None,
             callbacks=self.callbacks,
@@ -128,8 +131,13 @@ class BaseGradientBoosting(BaseEstimator):
 
     def _stops_early(self, rows: int, eval_set: Any) -> bool:
         if self.early_stopping == "auto":
-            return eval_set is not None or rows > AUTO_EARLY_STOPPING_ROWS
+            return eval_set is not None or rows >= AUTO_EARLY_STOPPING_ROWS
         return bool(self.early_stopping)
+
+    def _rounds(self, stopping: bool) -> int:
+        if self.n_estimators != "auto":
+            return int(self.n_estimators)
+        return AUTO_ROUNDS_STOPPING if stopping else AUTO_ROUNDS
 
     def _parts(
         self,
@@ -144,12 +152,16 @@ class BaseGradientBoosting(BaseEstimator):
     ) -> tuple[Part, Part | None, np.ndarray | None]:
         """The rows to learn from, the rows to judge by, and which rows of X the latter are."""
         native = self.estimator is None
-        if weight.size and (weight == 0).any():
-            # A row of weight 0 must not matter, not even to min_samples_leaf.
-            rows = np.flatnonzero(weight)
-            columns = take_rows(columns, rows) if native else _rows(columns, rows)
-            target, weight = np.ascontiguousarray(target[:, rows]), weight[rows]
-        everything = Part(columns, target, weight)
+
+        def part(rows: np.ndarray) -> Part:
+            some = take_rows(columns, rows) if native else _rows(columns, rows)
+            return Part(
+                some, np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
+            )
+
+        # A row of weight 0 must not matter, not even to min_samples_leaf.
+        counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
+        everything = Part(columns, target, weight) if counting is None else part(counting)
         if eval_set is not None:
             validation = validation_part(
                 eval_set, encoder if native else None, self._encode_target, loss
@@ -158,15 +170,10 @@ class BaseGradientBoosting(BaseEstimator):
         if not self._stops_early(everything.rows, None):
             return everything, None, None
         kept, held = split_rows(
-            everything.rows, self.validation_fraction, seed, self._strata(target)
+            everything.rows, self.validation_fraction, seed, self._strata(everything.target)
         )
-
-        def part(rows: np.ndarray) -> Part:
-            some = take_rows(columns, rows) if native else _rows(columns, rows)
-            return Part(
-                some, np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
-            )
-
+        if counting is not None:
+            kept, held = counting[kept], counting[held]
         return part(kept), part(held), held
 
     def _make_stepper(

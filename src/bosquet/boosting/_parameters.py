@@ -57,13 +57,20 @@ def _max_features() -> Any:
     return ok, "a share in (0, 1], a number of features >= 1, 'sqrt', 'log2' or None"
 
 
+def _rounds() -> Any:
+    count = _integer(1)[0]
+    return (lambda value: value == "auto" if isinstance(value, str) else count(value)), (
+        "an integer >= 1 or 'auto'"
+    )
+
+
 def _boolean() -> Any:
     return (lambda value: isinstance(value, bool | np.bool_)), "True or False"
 
 
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "learning_rate": _number(0, open_low=True),
-    "n_estimators": _integer(1),
+    "n_estimators": _rounds(),
     "max_leaf_nodes": _integer(2, 65535, none=True),
     "max_depth": _integer(1, none=True),
     "min_samples_leaf": _integer(1),

@@ -21,8 +21,9 @@ from bosquet.losses import NativeLoss, classification_loss, regression_loss
 _PARAMETERS_DOC = """
     learning_rate : float, default=0.1
         Shrinkage ν: what each term is multiplied by before it is added.
-    n_estimators : int, default=100
-        Rounds of boosting; with early stopping, at most this many.
+    n_estimators : int or "auto", default="auto"
+        Rounds of boosting; with early stopping, at most this many. "auto": at most 1000 with early
+        stopping, 100 without.
     max_leaf_nodes : int or None, default=31
         Leaves of a tree. None: no limit (then set `max_depth`).
     max_depth : int or None, default=None
@@ -68,7 +69,7 @@ _PARAMETERS_DOC = """
         its own affair.
     early_stopping : "auto" or bool, default="auto"
         Stop when the loss on rows set aside no longer falls. "auto": with an `eval_set`, or with
-        more than 10,000 rows.
+        1,000 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows set aside inside `fit` when there is no `eval_set`.
     n_iter_no_change : int, default={patience}
@@ -105,7 +106,7 @@ _ATTRIBUTES_DOC = """
 def _with_common_docs(cls: type) -> type:
     """Fill the shared parameters and attributes into a class's docstring."""
     doc = cls.__doc__ or ""
-    doc = doc.replace("    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "10").lstrip("\n"))
+    doc = doc.replace("    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "20").lstrip("\n"))
     cls.__doc__ = doc.replace("    {attributes}\n", _ATTRIBUTES_DOC.lstrip("\n"))
     return cls
 
@@ -155,7 +156,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         loss: Any = "log_loss",
         *,
         learning_rate: float = 0.1,
-        n_estimators: int = 100,
+        n_estimators: Any = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
@@ -181,7 +182,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         estimator: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
         scoring: Any = None,
         class_weight: Any = None,
@@ -369,7 +370,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         loss: Any = "squared_error",
         *,
         learning_rate: float = 0.1,
-        n_estimators: int = 100,
+        n_estimators: Any = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
@@ -398,7 +399,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         tweedie_power: float = 1.5,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
         scoring: Any = None,
         warm_start: bool = False,

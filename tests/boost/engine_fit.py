@@ -1,0 +1,115 @@
+"""Drives the native boosting loop without the estimators, and compares it with its twin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bosquet import _core
+from bosquet.reference.binning import Table
+from bosquet.reference.gradient_trees import Node, leaf_of
+
+Array = NDArray[np.float64]
+
+ALL_ISAS = ["baseline", "avx2", "avx512"]
+# Those this processor has, and the baseline on others than x86.
+ISAS = ALL_ISAS[: ALL_ISAS.index(_core.best_isa()) + 1]
+
+
+@dataclass
+class EngineFit:
+    """A fit of the core after some rounds."""
+
+    fit: Any
+    ensemble: Any
+
+    @property
+    def raw(self) -> Array:
+        """Raw predictions of the training rows, (outputs, rows)."""
+        return self.fit.raw()
+
+    def tree_predictions(self, x: Array, tree: int) -> Array:
+        """What one tree adds to each row."""
+        both = self.ensemble.predict_raw(x, 0, tree + 1) - self.ensemble.predict_raw(x, 0, 0)
+        before = self.ensemble.predict_raw(x, 0, tree) - self.ensemble.predict_raw(x, 0, 0)
+        return (both - before).sum(axis=1)
+
+
+def fit_engine(
+    x: Array,
+    y: Any,
+    loss: str = "squared_error",
+    rounds: int = 1,
+    *,
+    parameters: Sequence[float] = (),
+    weight: Array | None = None,
+    categories: Sequence[int] = (),
+    start: Any = 0.0,
+    outputs: int = 1,
+    gradients: NDArray[np.float32] | None = None,
+    isa: str = "auto",
+    threads: int = 1,
+    **options: Any,
+) -> EngineFit:
+    """Fits with every leaf allowed and no shrinkage, unless the options say otherwise."""
+    options = {"min_samples_leaf": 1, "learning_rate": 1.0, **options}
+    w = np.zeros(0) if weight is None else weight
+    target = np.atleast_2d(np.asarray(y, dtype=np.float64))
+    bins = _core.learn_bins(x, list(categories), w, 255, 200_000, 0, threads)
+    matrix = _core.bin_table(x, bins, isa, threads)
+    native_loss = _core.Loss(loss, outputs, len(target), list(parameters))
+    fit = _core.Fit(matrix, bins, target, w, native_loss, options, isa, threads)
+    fit.start(np.zeros((outputs, len(x))) + start)
+    ensemble = _core.Ensemble(x.shape[1], outputs, [0.0] * outputs, list(categories))
+    for _ in range(rounds):
+        fit.round(ensemble, gradients)
+    return EngineFit(fit, ensemble)
+
+
+def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
+    """Rows the tree has not seen: values of the columns mixed anew, nudged, or missing."""
+    probes = np.column_stack([rng.choice(column, rows) for column in x.T])
+    whole = np.all(np.isnan(x) | (x == np.floor(x)), axis=0)
+    nudges = rng.normal(scale=0.1, size=probes.shape)
+    probes += np.where(whole, 0.0, nudges)
+    probes[rng.random(probes.shape) < 0.1] = np.nan
+    return probes
+
+
+def assert_same_tree(
+    engine: EngineFit, number: int, twin: list[Node], table: Table, x: Array, probes: Array
+) -> None:
+    """The two trees agree node for node, and send rows they have not seen to the same leaves."""
+    if hasattr(engine.ensemble, "tree_arrays"):
+        assert_same_nodes(engine.ensemble.tree_arrays(number), twin, table)
+    values = np.array([node.value for node in twin])
+    for rows in (x, probes):
+        bins = [column.bins_of(v) for column, v in zip(table.columns, rows.T, strict=True)]
+        expected = values[leaf_of(twin, np.stack(bins, axis=1))]
+        actual = engine.tree_predictions(rows, number)
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-11)
+
+
+def assert_same_nodes(arrays: dict[str, Any], twin: list[Node], table: Table) -> None:
+    """Compares the rule, the children and the numbers of every node."""
+    assert len(arrays["left"]) == len(twin)
+    for node in twin:
+        i = node.number
+        assert arrays["cover"][i] == np.float32(node.cover)
+        if node.is_leaf or node.split is None:
+            assert arrays["left"][i] <= 0
+            np.testing.assert_allclose(arrays["value"][i], node.value, rtol=1e-9, atol=1e-11)
+            continue
+        split = node.split
+        assert arrays["left"][i] == node.left
+        assert arrays["feature"][i] == split.feature
+        assert arrays["missing_left"][i] == split.missing_left
+        np.testing.assert_allclose(arrays["gain"][i], split.gain, rtol=1e-6)
+        if not split.left_bins:
+            edges = table.columns[split.feature].edges
+            threshold = edges[split.bin - 1] if split.bin <= len(edges) else np.inf
+            assert arrays["threshold"][i] == threshold

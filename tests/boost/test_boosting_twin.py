@@ -1,0 +1,186 @@
+"""The boosting loop against its twin: several rounds, every loss, both kinds of step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_fit import Array, assert_same_tree, fit_engine, probe_rows
+from numpy.typing import NDArray
+
+from bosquet import _core
+from bosquet.reference.binning import bin_table
+from bosquet.reference.gradient_boosting import BoostOptions, boost
+from bosquet.reference.gradient_trees import TreeOptions
+from bosquet.reference.losses import loss_named
+
+CATEGORIES = [0, 0, 6]
+TWO_CLASSES = ("log_loss", "exponential", "squared_hinge")
+POSITIVE = ("poisson", "gamma", "tweedie")
+
+
+def sample(name: str, seed: int, rows: int = 220) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    x = np.column_stack(
+        [rng.normal(size=rows), np.round(rng.normal(size=rows)), rng.integers(0, 6, size=rows)]
+    )
+    x[rng.random(x.shape) < 0.1] = np.nan
+    y = np.nan_to_num(x[:, 0]) + np.nan_to_num(x[:, 1]) * np.isnan(x[:, 0])
+    y = y + np.sin(np.nan_to_num(x[:, 2], nan=9.0)) + 0.3 * rng.normal(size=rows)
+    if name in TWO_CLASSES:
+        y = (y > 0).astype(np.float64)
+    elif name in POSITIVE:
+        y = np.exp(y)
+    return x, y, rng.choice([0.5, 1.0, 4.0], size=rows)
+
+
+def engine_pairs(name: str, parameter: float) -> Any:
+    """The gradients of the core: the twin's exponentials may differ in the last bit."""
+    loss = _core.Loss(name, 1, 1, [parameter])
+
+    def pairs(y: Array, raw: Array, w: Array) -> NDArray[np.float32]:
+        del w
+        loss.start_round(y[None], raw[None], np.zeros(0))
+        g, h = loss.gradient_hessian(y[None], raw[None])
+        return np.stack([g[0], h[0]], axis=1)
+
+    return pairs
+
+
+def assert_twins(
+    name: str,
+    parameter: float = 0.0,
+    seed: int = 0,
+    rounds: int = 4,
+    weighted: bool = False,
+    tree: dict[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    x, y, w = sample(name, seed)
+    tree = {"max_leaf_nodes": 8, "min_samples_leaf": 5, **(tree or {})}
+    options = {"learning_rate": 0.3, "seed": seed, **options}
+    weight = w if weighted else None
+    table = bin_table(x, CATEGORIES, weight)
+    trees, raw = boost(
+        table,
+        y,
+        loss_named(name, parameter),
+        rounds,
+        BoostOptions(TreeOptions(**tree), **options),
+        weight=weight,
+        start=np.zeros_like(y),
+        pairs_of=None if weighted else engine_pairs(name, parameter),
+    )
+    engine = fit_engine(
+        x,
+        y,
+        name,
+        rounds,
+        parameters=[parameter],
+        weight=weight,
+        categories=CATEGORIES,
+        **{**tree, **options},
+    )
+    probes = probe_rows(x, np.random.default_rng(seed))
+    for number, twin in enumerate(trees):
+        assert_same_tree(engine, number, twin, table, x, probes)
+    np.testing.assert_allclose(engine.raw[0], raw, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        ("squared_error", 0.0),
+        ("poisson", 0.0),
+        ("gamma", 0.0),
+        ("tweedie", 1.5),
+        ("log_loss", 0.0),
+        ("exponential", 0.0),
+        ("squared_hinge", 0.0),
+    ],
+)
+@pytest.mark.parametrize("depth_wise", [False, True])
+def test_newton_steps_agree(name: str, parameter: float, depth_wise: bool) -> None:
+    assert_twins(name, parameter, tree={"depth_wise": depth_wise})
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        ("squared_error", 0.0),
+        ("absolute_error", 0.0),
+        ("quantile", 0.8),
+        ("log_cosh", 0.0),
+        ("poisson", 0.0),
+        pytest.param(
+            "tweedie",
+            1.5,
+            marks=pytest.mark.xfail(reason="the search for the minimiser can end elsewhere"),
+        ),
+        ("log_loss", 0.0),
+        ("exponential", 0.0),
+    ],
+)
+def test_gradient_steps_agree(name: str, parameter: float) -> None:
+    # The two find a minimiser to some ten digits, so later rounds see gradients that differ there:
+    # two rounds are few enough for the trees to be the same.
+    assert_twins(name, parameter, rounds=2, newton=False)
+
+
+@pytest.mark.parametrize("newton", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_weighted_fits_agree(seed: int, newton: bool) -> None:
+    assert_twins("squared_error", seed=seed, weighted=True, newton=newton)
+
+
+def test_weighted_medians_agree() -> None:
+    assert_twins("absolute_error", weighted=True, newton=False)
+
+
+@pytest.mark.parametrize("subsample", [0.7, 0.3, 1e-9])
+@pytest.mark.parametrize("newton", [True, False])
+def test_subsampled_fits_agree(subsample: float, newton: bool) -> None:
+    tree = {"min_samples_leaf": 2}
+    assert_twins("squared_error", subsample=subsample, newton=newton, seed=3, tree=tree)
+
+
+def test_subsampled_fits_with_drawn_features_agree() -> None:
+    tree = {"features_by_tree": 0.7, "features_by_node": 0.7, "features_by_level": 0.7}
+    assert_twins("squared_error", subsample=0.5, seed=9, rounds=6, tree=tree)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regularised_fits_agree(seed: int) -> None:
+    tree = {"l2_regularization": 2.0, "max_delta_step": 0.5, "min_child_weight": 1.0}
+    assert_twins("log_loss", seed=seed, tree=tree)
+    assert_twins("squared_error", seed=seed, tree={**tree, "monotone": [1, 0, 0]}, rounds=6)
+
+
+def test_holdout_rows_are_followed_round_by_round() -> None:
+    x, y, _ = sample("log_loss", 5)
+    bins = _core.learn_bins(x, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
+    train, rest = slice(0, 150), slice(150, None)
+    loss = _core.Loss("log_loss", 1, 1, [])
+    fit = _core.Fit(
+        _core.bin_table(x[train], bins, "auto", 1), bins, y[None, train], np.zeros(0), loss,
+        {"max_leaf_nodes": 6, "min_samples_leaf": 5}, "auto", 1,
+    )  # fmt: skip
+    fit.set_holdout(_core.bin_table(x[rest], bins, "auto", 1), y[None, rest], np.zeros(0))
+    fit.start(np.zeros((1, 150)), np.zeros((1, len(y) - 150)))
+    ensemble = _core.Ensemble(3, 1, [0.0], CATEGORIES)
+    for number in range(1, 6):
+        fit.round(ensemble)
+        raw = ensemble.predict_raw(x[rest], 0, number)[:, 0]
+        np.testing.assert_allclose(fit.raw(holdout=True)[0], raw, rtol=1e-12, atol=1e-15)
+        value = loss.value(y[None, rest], raw[None], np.zeros(0)) / len(raw)
+        assert fit.holdout_loss() == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.xfail(reason="a code beyond the levels of training goes right, not with the missing")
+def test_a_category_not_seen_in_training_goes_the_way_of_a_missing_one() -> None:
+    codes = np.tile([0.0, 1.0, np.nan], 20)[:, None]
+    y = np.where(codes[:, 0] == 1, 5.0, 0.0)
+    engine = fit_engine(codes, y, categories=[2], category_l2=0.0, max_leaf_nodes=2)
+    missing, unseen = engine.ensemble.predict_raw(np.array([[np.nan], [7.0]]), 0, 1)[:, 0]
+    assert unseen == missing
