@@ -256,26 +256,75 @@ std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t
     return values;
 }
 
-std::vector<double> Booster::exact_values(const GrownTree& grown, std::uint32_t output,
+std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output,
                                           const LeafValues& leaf_values) {
     std::size_t leaves = grown.leaves.size();
-    std::vector<double> values(leaves);
+    std::vector<std::vector<std::uint32_t>> members = leaf_members(grown);
     leaf_weight_.assign(leaves, 0);
     for (std::size_t leaf = 0; leaf < leaves; ++leaf)
-        leaf_weight_[leaf] = static_cast<double>(grown.leaves[leaf].rows.count);
+        leaf_weight_[leaf] = static_cast<double>(members[leaf].size());
     if (leaf_values) return leaf_values({leaf_of_row_.data(), train_->rows()}, leaves, output);
     LossData data = train_->data();
+    std::vector<double> values(leaves);
     team_->run(leaves, [&](std::size_t leaf, int) {
-        const RowSet& set = grown.leaves[leaf].rows;
-        std::vector<std::uint32_t> all;
-        if (set.rows == nullptr) {
-            all.resize(set.count);
-            std::iota(all.begin(), all.end(), 0u);
-        }
-        const std::uint32_t* rows = set.rows != nullptr ? set.rows : all.data();
-        values[leaf] = loss_.minimiser(data, {rows, set.count}, output);
+        values[leaf] = loss_.minimiser(data, members[leaf], output);
     });
+    if (!options_.grow.monotone.empty()) bound_by_minimisers(grown, members, output);
     return values;
+}
+
+// The rows that a leaf's minimiser is taken on: those drawn for the tree, or all where they were drawn
+// with unequal chances, for then the minimiser of the drawn ones is not that of the leaf.
+std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& grown) const {
+    std::vector<std::vector<std::uint32_t>> members(grown.leaves.size());
+    if (options_.subsample < 1 && options_.gradient_sampling) {
+        for (std::size_t row = 0; row < train_->rows(); ++row)
+            members[leaf_of_row_[row]].push_back(static_cast<std::uint32_t>(row));
+        return members;
+    }
+    for (std::size_t leaf = 0; leaf < members.size(); ++leaf) {
+        const RowSet& set = grown.leaves[leaf].rows;
+        members[leaf].resize(set.count);
+        if (set.rows != nullptr)
+            std::copy_n(set.rows, set.count, members[leaf].begin());
+        else
+            std::iota(members[leaf].begin(), members[leaf].end(), static_cast<std::uint32_t>(set.first));
+    }
+    return members;
+}
+
+// Growing bounds values in the unit of gradients; minimisers are in that of the target. So the bounds
+// of monotone splits are drawn again, from the minimisers of the two sides, parents first.
+void Booster::bound_by_minimisers(GrownTree& grown,
+                                  const std::vector<std::vector<std::uint32_t>>& members,
+                                  std::uint32_t output) const {
+    const std::vector<Node>& nodes = grown.tree.nodes;
+    std::vector<std::vector<std::uint32_t>> rows(nodes.size());
+    for (std::size_t leaf = 0; leaf < members.size(); ++leaf)
+        rows[grown.leaves[leaf].node] = members[leaf];
+    for (std::size_t at = nodes.size(); at-- > 0;)
+        for (std::uint32_t side = 0; side < 2 && !nodes[at].is_leaf(); ++side) {
+            const auto& child = rows[nodes[at].left + side];
+            rows[at].insert(rows[at].end(), child.begin(), child.end());
+        }
+    std::vector<ValueBounds> bounds(nodes.size());
+    for (std::size_t at = 0; at < nodes.size(); ++at) {
+        if (nodes[at].is_leaf()) continue;
+        std::uint32_t left = nodes[at].left;
+        bounds[left] = bounds[left + 1] = bounds[at];
+        int direction = options_.grow.monotone[nodes[at].feature()];
+        if (direction == 0) continue;
+        auto value = [&](std::uint32_t child) {
+            return std::clamp(loss_.minimiser(train_->data(), rows[child], output),
+                              bounds[at].lower, bounds[at].upper);
+        };
+        double middle = (value(left) + value(left + 1)) / 2;
+        ValueBounds& low = bounds[direction > 0 ? left : left + 1];
+        ValueBounds& high = bounds[direction > 0 ? left + 1 : left];
+        low.upper = std::min(low.upper, middle);
+        high.lower = std::max(high.lower, middle);
+    }
+    for (Leaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
 }
 
 // Children stand behind their parents, so one pass from the end adds them up.

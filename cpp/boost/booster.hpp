@@ -83,8 +83,12 @@ class Booster {
     void place_rows(const GrownTree& grown);
     void set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values);
     std::vector<double> newton_values(const GrownTree& grown, std::uint32_t output);
-    std::vector<double> exact_values(const GrownTree& grown, std::uint32_t output,
+    std::vector<double> exact_values(GrownTree& grown, std::uint32_t output,
                                      const LeafValues& leaf_values);
+    std::vector<std::vector<std::uint32_t>> leaf_members(const GrownTree& grown) const;
+    void bound_by_minimisers(GrownTree& grown,
+                             const std::vector<std::vector<std::uint32_t>>& members,
+                             std::uint32_t output) const;
     void set_cover(GrownTree& grown) const;
     void update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
                 std::size_t rows) const;

@@ -25,7 +25,9 @@ double length_threshold(const std::vector<std::uint64_t>& counts, double wanted)
         return static_cast<double>(std::bit_cast<float>(bits));
     };
     double below = 0;
-    for (std::size_t bin = 0; bin < kLengthBins; ++bin) below += counts[bin] * middle(bin);
+    // The last bins are those of infinity and NaN, so an empty bin must not be multiplied.
+    for (std::size_t bin = 0; bin < kLengthBins; ++bin)
+        if (counts[bin] != 0) below += static_cast<double>(counts[bin]) * middle(bin);
     double kept = 0;
     for (std::size_t bin = kLengthBins; bin-- > 0;) {
         if (counts[bin] == 0) continue;

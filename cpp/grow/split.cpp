@@ -78,11 +78,17 @@ bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
     return left > enough && hessian_of(total) - left > enough;
 }
 
-Split SplitFinder::finished(Split split, double reduction, const SplitRequest& node) const {
+Split SplitFinder::finished(Split split, double reduction, const SplitRequest& node,
+                            const std::uint32_t* counts) const {
     double gain = reduction / 2 - options_->min_split_gain;
-    if (!(gain > 0)) return {};
+    // Rows that are all alike leave a gain of pure rounding: the square of an ulp where values are
+    // free, the difference of large terms where they are not.
+    Sums all = real(node.total);
+    double rounding = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + options_->l2);
+    if (!(gain > rounding)) return {};
     split.gain = gain;
-    if (node.histogram[0] == 0)
+    // Missing rows that weigh nothing stay where they were counted.
+    if (node.histogram[0] == 0 && (counts == nullptr || counts[0] == 0))
         split.missing_left = 2.0 * hessian_of(split.left) >= hessian_of(node.total);
     return split;
 }
@@ -99,7 +105,8 @@ Split SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node) cons
     split.bin = found.bin;
     split.missing_left = found.missing_left;
     split.left = found.left;
-    return finished(std::move(split), reduction_from(found.score, here, options_->l2), here);
+    return finished(std::move(split), reduction_from(found.score, here, options_->l2), here,
+                    nullptr);
 }
 
 Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
@@ -136,7 +143,7 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
             }
         }
     }
-    return best < 0 ? Split{} : finished(std::move(split), best, node);
+    return best < 0 ? Split{} : finished(std::move(split), best, node, counts);
 }
 
 // Levels in the order of their mean gradient: for one output the best of all subsets is a run of
@@ -195,8 +202,9 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
         split.left_bins.push_back(levels[best_from_end ? levels.size() - 1 - i : i].bin);
     std::sort(split.left_bins.begin(), split.left_bins.end());
     bool missing_left = split.left_bins.front() == 0;
-    split = finished(std::move(split), best, node);
-    if (split.found() && node.histogram[0] != 0) split.missing_left = missing_left;
+    split = finished(std::move(split), best, node, counts);
+    if (split.found() && (node.histogram[0] != 0 || (counts != nullptr && counts[0] != 0)))
+        split.missing_left = missing_left;
     return split;
 }
 

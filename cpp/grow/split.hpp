@@ -74,7 +74,8 @@ class SplitFinder {
                          const std::uint32_t* counts) const;
     Split search_categories(std::uint32_t feature, const SplitRequest& node,
                             const std::uint32_t* counts) const;
-    Split finished(Split split, double reduction, const SplitRequest& node) const;
+    Split finished(Split split, double reduction, const SplitRequest& node,
+                   const std::uint32_t* counts) const;
     std::size_t count_left(const Split& split, RowSet rows) const;
     std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
     bool surely_large_enough(const Split& split, Packed total) const;

@@ -63,6 +63,7 @@ bool Loss::curved() const { return kCurved[number(formula_)]; }
 bool Loss::constant_hessian() const { return kConstantHessian[number(formula_)]; }
 
 void Loss::start_round(const LossData& data) {
+    started_ = true;
     if (formula_ != FormulaName::huber) return;
     std::vector<WeightedValue> residuals(data.rows);
     for (std::uint32_t k = 0; k < outputs_; ++k) {
@@ -160,7 +161,7 @@ double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows
 }
 
 double Loss::minimise(std::vector<Point>& points, std::uint32_t output) const {
-    bool first_huber = formula_ == FormulaName::huber && deltas_[output] == parameters_[output];
+    bool first_huber = formula_ == FormulaName::huber && !started_;
     if (formula_ == FormulaName::absolute_error || formula_ == FormulaName::quantile ||
         first_huber) {
         std::vector<WeightedValue> residuals(points.size());
@@ -205,22 +206,24 @@ double Loss::search(const std::vector<Point>& points, std::uint32_t output) cons
     while (reach <= farthest) {
         moving = start > 0 ? -reach : reach;
         double g = at(moving).g;
-        if ((start > 0) != (g > 0)) break;
+        if (start > 0 ? g <= 0 : g >= 0) break;
         reach *= 2;
     }
     if (reach > farthest) return moving;
-    double c = 0;
-    for (int step = 0; step < 100; ++step) {
+    double c = 0, width = 2 * (high - low);
+    for (int step = 0; step < 200; ++step) {
         Derivatives sum = at(c);
-        if (sum.g > 0)
-            high = c;
-        else
-            low = c;
-        double next = sum.h > 0 ? c - sum.g / sum.h : (low + high) / 2;
-        if (!(next > low && next < high)) next = (low + high) / 2;
+        if (sum.g == 0) break;
+        (sum.g > 0 ? high : low) = c;
+        double newton = sum.h > 0 ? c - sum.g / sum.h : low;
+        // Newton's step is taken while it stays inside the bracket and the bracket halves every
+        // other step: where the loss is linear its steps are short, and would take for ever.
+        bool slow = step % 2 == 1 && high - low > width / 2;
+        if (step % 2 == 1) width = high - low;
+        double next = newton > low && newton < high && !slow ? newton : low + (high - low) / 2;
         double moved = std::abs(next - c);
         c = next;
-        if (moved <= 1e-12 * (1 + std::abs(c)) || sum.g == 0) break;
+        if (moved <= 1e-12 * (1 + std::abs(c))) break;
     }
     return c;
 }

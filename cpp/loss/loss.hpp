@@ -61,7 +61,8 @@ class Loss {
     std::uint32_t targets_;
     bool softmax_;
     std::vector<double> parameters_;  // one an output
-    std::vector<double> deltas_;      // Huber's, of this round
+    std::vector<double> deltas_;      // Huber's of this round; parameters_ otherwise
+    bool started_ = false;
 };
 
 // The value with a share `level` of the weight below it. Reorders the points.

@@ -37,7 +37,9 @@ def effective_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return _available_threads()
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use None for all processors or a number of threads")
+        raise ValueError(
+            "n_jobs=0 has no meaning; use None for all processors or a number of threads"
+        )
     if n_jobs < 0:
         return max(1, _available_threads() + 1 + n_jobs)
     return n_jobs
@@ -51,7 +53,9 @@ def _available_threads() -> int:
         return max(1, _openmp_effective_n_threads())
     except ImportError:
         pass
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    processors = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(processors or 1, int(limit) if limit.isdigit() and int(limit) > 0 else 10**6))
 

@@ -64,7 +64,9 @@ def test_bad_targets_are_told():
     refuses("inconsistent numbers", y=Y[:50])
     refuses("numbers", y=["a"] * 60)
     refuses("one class", y=np.zeros(60), model=GradientBoostingClassifier())
-    refuses("missing", y=np.array(["a", None] * 30, dtype=object), model=GradientBoostingClassifier())
+    refuses(
+        "missing", y=np.array(["a", None] * 30, dtype=object), model=GradientBoostingClassifier()
+    )
     refuses("two classes", y=np.arange(60) % 3, model=GradientBoostingClassifier("exponential"))
 
 

@@ -55,7 +55,9 @@ def test_several_classes_have_one_probability_each(three_classes):
 def test_quantile_levels_cover_their_share(regression):
     X, y = regression
     levels = [0.1, 0.5, 0.9]
-    model = GradientBoostingRegressor("quantile", quantile=levels, n_estimators=80, max_leaf_nodes=6)
+    model = GradientBoostingRegressor(
+        "quantile", quantile=levels, n_estimators=80, max_leaf_nodes=6
+    )
     below = (y[:, None] < model.fit(X, y).predict(X)).mean(axis=0)
     np.testing.assert_allclose(below, levels, atol=0.06)
 

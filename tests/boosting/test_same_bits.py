@@ -57,7 +57,12 @@ def test_threads_do_not_matter_to_wide_data_and_several_outputs():
 
 
 def containers(X):
-    frames = {"numpy": X, "fortran": np.asfortranarray(X), "list": X.tolist(), "float64": X.astype(float)}
+    frames = {
+        "numpy": X,
+        "fortran": np.asfortranarray(X),
+        "list": X.tolist(),
+        "float64": X.astype(float),
+    }
     names = [f"x{i}" for i in range(X.shape[1])]
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")

@@ -22,7 +22,9 @@ class TreeTerms:
     def truncate(self, n_rounds: int) -> None:
         self.ensemble.truncate(n_rounds * self.ensemble.n_outputs)
 
-    def raw(self, columns: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def raw(
+        self, columns: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         """Raw predictions (rows, outputs) of rounds [first, last); the start counts with round 0."""
         outputs = self.ensemble.n_outputs
         last = self.n_rounds if last is None else last

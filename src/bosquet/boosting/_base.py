@@ -117,7 +117,9 @@ class BaseGradientBoosting(BaseEstimator):
             return self._encoder, self._encoder.transform(X)
         if self.estimator is not None:
             # The learner sees X as it is; only its shape and names are looked at here.
-            encoder, _ = TableEncoder.fit(X, categorical_features="from_dtype", owner=type(self).__name__)
+            encoder, _ = TableEncoder.fit(
+                X, categorical_features="from_dtype", owner=type(self).__name__
+            )
             return encoder, _shaped(X)
         return TableEncoder.fit(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
@@ -214,7 +216,9 @@ class BaseGradientBoosting(BaseEstimator):
         monotone = monotone_directions(self.monotonic_cst, n, names)
         for feature, direction in enumerate(monotone):
             if direction and encoder.categories[feature]:
-                raise ValueError(f"monotonic_cst: feature {feature} is categorical and has no order")
+                raise ValueError(
+                    f"monotonic_cst: feature {feature} is categorical and has no order"
+                )
         if monotone and loss.outputs > 1 and getattr(loss, "name", "") == "log_loss":
             raise ValueError("monotonic_cst is not supported for more than two classes")
         return {
@@ -348,7 +352,9 @@ class BaseGradientBoosting(BaseEstimator):
         if kind not in ("gain", "split"):
             raise ValueError(f"kind={kind!r} must be 'gain', 'split' or 'permutation'")
         if not isinstance(self._terms, TreeTerms):
-            raise AttributeError("a model with estimator=... has no splits to count; use 'permutation'")
+            raise AttributeError(
+                "a model with estimator=... has no splits to count; use 'permutation'"
+            )
         sums = self._terms.ensemble.importance(kind)
         total = sums.sum()
         return sums / total if total > 0 else sums
@@ -393,4 +399,3 @@ def _rows(data: Any, rows: Any) -> Any:
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(data, rows)
-

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 
-def _number(low: float, high: float = math.inf, *, open_low: bool = False, none: bool = False) -> Any:
+def _number(
+    low: float, high: float = math.inf, *, open_low: bool = False, none: bool = False
+) -> Any:
     bracket = "(" if open_low else "["
     upper = "]" if math.isfinite(high) else ")"
     wanted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
@@ -149,11 +151,15 @@ def monotone_directions(constraint: Any, n_features: int, names: list[str] | Non
             )
     for feature, value in enumerate(directions):
         if value not in (-1, 0, 1):
-            raise ValueError(f"monotonic_cst of feature {feature} is {value!r}; it must be -1, 0 or 1")
+            raise ValueError(
+                f"monotonic_cst of feature {feature} is {value!r}; it must be -1, 0 or 1"
+            )
     return [int(v) for v in directions] if any(directions) else []
 
 
-def interaction_groups(constraint: Any, n_features: int, names: list[str] | None) -> list[list[int]]:
+def interaction_groups(
+    constraint: Any, n_features: int, names: list[str] | None
+) -> list[list[int]]:
     """Sets of features that may meet on a path; an empty list where all may.
 
     As in scikit-learn, features that no set names form a set of their own.

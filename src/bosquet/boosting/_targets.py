@@ -10,6 +10,8 @@ import numpy as np
 from bosquet.boosting._native import Part
 from bosquet.losses._native import NO_WEIGHT
 
+LARGEST_TARGET = 1e30
+
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Weights as float64, empty where there are none (or all are 1)."""
@@ -58,6 +60,12 @@ def check_finite_target(y: Any, name: str = "y") -> np.ndarray:
         raise ValueError(
             f"Input {name} contains {bad}: {name}[{wrong[0]}] (and {wrong.size - 1} more rows);"
             " drop such rows or fill them in"
+        )
+    wrong = np.flatnonzero((np.abs(array) > LARGEST_TARGET).any(axis=1))
+    if wrong.size:
+        raise ValueError(
+            f"{name}[{wrong[0]}] is {array[wrong[0]].max():g}: targets beyond {LARGEST_TARGET:g} in size"
+            " are too large for gradients in single precision; rescale them"
         )
     return np.ascontiguousarray(array.T)
 

@@ -106,7 +106,9 @@ _ATTRIBUTES_DOC = """
 def _with_common_docs(cls: type) -> type:
     """Fill the shared parameters and attributes into a class's docstring."""
     doc = cls.__doc__ or ""
-    doc = doc.replace("    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "20").lstrip("\n"))
+    doc = doc.replace(
+        "    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "20").lstrip("\n")
+    )
     cls.__doc__ = doc.replace("    {attributes}\n", _ATTRIBUTES_DOC.lstrip("\n"))
     return cls
 
@@ -305,7 +307,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             yield self._most_probable(raw)
 
     def _probabilities(self, raw: np.ndarray) -> np.ndarray:
-        if isinstance(self._loss_terms, NativeLoss) or hasattr(self._loss_terms.user, "inverse_link"):
+        if isinstance(self._loss_terms, NativeLoss) or hasattr(
+            self._loss_terms.user, "inverse_link"
+        ):
             result = self._loss_terms.inverse_link(raw)
             return result if result.ndim == 2 else np.column_stack([1 - result, result])
         # A loss of the user's own is taken to be on the scale of log-odds unless it says otherwise.
@@ -511,7 +515,9 @@ def _labels(y: Any) -> np.ndarray:
         )
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})")
+        raise ValueError(
+            f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})"
+        )
     if labels.dtype == object and any(value is None or value != value for value in labels):
         row = next(i for i, value in enumerate(labels) if value is None or value != value)
         raise ValueError(f"y[{row}] is missing; drop rows without a label")

@@ -158,7 +158,10 @@ def _classes_state(classes: np.ndarray | None) -> dict[str, Any] | None:
     kind = classes.dtype.kind
     if kind not in "biufUO":
         raise ValueError(f"classes of type {classes.dtype} cannot be written to a model file")
-    return {"dtype": "object" if kind == "O" else classes.dtype.str.lstrip("<=|>"), "values": _plain(classes)}
+    return {
+        "dtype": "object" if kind == "O" else classes.dtype.str.lstrip("<=|>"),
+        "values": _plain(classes),
+    }
 
 
 def _classes_from(state: dict[str, Any]) -> np.ndarray:

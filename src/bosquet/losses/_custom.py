@@ -76,7 +76,9 @@ class CustomLoss:
     def start_round(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> None:
         """Nothing changes from round to round."""
 
-    def gradient_hessian(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def gradient_hessian(
+        self, target: np.ndarray, raw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if not self._has_derivatives:
             gradient, hessian = self._numerical(target, raw)
         else:
@@ -187,7 +189,9 @@ class CustomLoss:
             moved = raw.copy()
             moved[output] += step[leaf]
             gradient = self.gradient_hessian(target, moved)[0][output]
-            return np.bincount(leaf, gradient * weight if weight.size else gradient, minlength=n_leaves)
+            return np.bincount(
+                leaf, gradient * weight if weight.size else gradient, minlength=n_leaves
+            )
 
         start = slopes(np.zeros(n_leaves))
         direction = -np.sign(start)

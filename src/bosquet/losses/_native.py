@@ -39,7 +39,9 @@ class NativeLoss:
     ``(outputs, rows)``.
     """
 
-    def __init__(self, name: str, *, outputs: int = 1, targets: int = 1, parameters: Sequence[float] = ()):
+    def __init__(
+        self, name: str, *, outputs: int = 1, targets: int = 1, parameters: Sequence[float] = ()
+    ):
         self.name = name
         self.outputs = outputs
         self.targets = targets
@@ -75,7 +77,9 @@ class NativeLoss:
     def start_round(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> None:
         self.core.start_round(target, raw, weight)
 
-    def gradient_hessian(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def gradient_hessian(
+        self, target: np.ndarray, raw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         return self.core.gradient_hessian(target, raw)
 
     def mean(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
@@ -136,9 +140,13 @@ def classification_loss(loss: Any, n_classes: int) -> Any:
 
         return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1)
     if loss not in CLASSIFICATION:
-        raise ValueError(f"loss={loss!r} is not a loss for classes; use one of {', '.join(CLASSIFICATION)}")
+        raise ValueError(
+            f"loss={loss!r} is not a loss for classes; use one of {', '.join(CLASSIFICATION)}"
+        )
     if loss != "log_loss" and n_classes > 2:
-        raise ValueError(f"loss='{loss}' takes two classes, but y has {n_classes}; use loss='log_loss'")
+        raise ValueError(
+            f"loss='{loss}' takes two classes, but y has {n_classes}; use loss='log_loss'"
+        )
     return NativeLoss(loss, outputs=1 if n_classes == 2 else n_classes)
 
 
@@ -151,13 +159,19 @@ def regression_loss(
 
         return CustomLoss(loss, outputs=n_targets, targets=n_targets)
     if loss not in REGRESSION:
-        raise ValueError(f"loss={loss!r} is not a loss for regression; use one of {', '.join(REGRESSION)}")
+        raise ValueError(
+            f"loss={loss!r} is not a loss for regression; use one of {', '.join(REGRESSION)}"
+        )
     if loss == "quantile":
         levels = [float(q) for q in np.atleast_1d(quantile)]
         if not levels or not all(0 < q < 1 for q in levels):
-            raise ValueError(f"quantile={quantile!r} must hold levels between 0 and 1, both excluded")
+            raise ValueError(
+                f"quantile={quantile!r} must hold levels between 0 and 1, both excluded"
+            )
         if len(levels) > 1 and n_targets > 1:
-            raise ValueError("several quantile levels and several targets at once are not supported")
+            raise ValueError(
+                "several quantile levels and several targets at once are not supported"
+            )
         outputs = max(len(levels), n_targets)
         return NativeLoss(loss, outputs=outputs, targets=n_targets, parameters=levels)
     parameters = {"huber": [alpha], "tweedie": [power]}.get(loss, [])
