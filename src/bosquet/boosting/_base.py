@@ -39,6 +39,10 @@ AUTO_ROUNDS_STOPPING, AUTO_ROUNDS = 1_000, 100
 class BaseGradientBoosting(BaseEstimator):
     """Fitting, predicting and saving; the subclasses know what a target is."""
 
+    _terms: Any  # what the model is a sum of
+    _loss_terms: Any  # the loss object, for this number of outputs
+    _encoder: TableEncoder
+
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         """Fit the model.

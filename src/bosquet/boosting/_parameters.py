@@ -36,7 +36,7 @@ def _integer(low: int, high: int | None = None, *, none: bool = False) -> Any:
             return none
         if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
             return False
-        return value >= low and (high is None or value <= high)
+        return int(value) >= low and (high is None or int(value) <= high)
 
     return ok, span + (" or None" if none else "")
 
@@ -129,7 +129,7 @@ def feature_share(value: Any, n_features: int) -> float:
     if value == "log2":
         return max(1, int(math.log2(n_features))) / n_features
     if isinstance(value, Integral):
-        if value > n_features:
+        if int(value) > n_features:
             raise ValueError(f"max_features={value} is more than the {n_features} features of X")
         return int(value) / n_features
     return float(value)
@@ -188,6 +188,6 @@ def _feature_number(key: Any, n_features: int, names: list[str] | None, paramete
         if names is None or key not in names:
             raise ValueError(f"{parameter} names the feature {key!r}, which X does not have")
         return names.index(key)
-    if not isinstance(key, Integral) or not 0 <= key < n_features:
+    if not isinstance(key, Integral) or not 0 <= int(key) < n_features:
         raise ValueError(f"{parameter} names the feature {key!r}, but X has {n_features} features")
     return int(key)
