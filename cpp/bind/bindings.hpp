@@ -15,6 +15,7 @@ void bind_data(nanobind::module_& module);
 void bind_loss(nanobind::module_& module);
 void bind_tree(nanobind::module_& module);
 void bind_boost(nanobind::module_& module);
+void bind_io(nanobind::module_& module);
 
 using DoubleArray =
     nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;

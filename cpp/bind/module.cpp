@@ -25,4 +25,5 @@ NB_MODULE(_core, module) {
     bind_loss(module);
     bind_tree(module);
     bind_boost(module);
+    bind_io(module);
 }

@@ -1,21 +1,31 @@
-// What an ensemble says of rows it has not seen.
+// What an ensemble says of many rows.
+//
+// The same bits come out whatever the number of threads, the instruction set and the number of rows
+// asked for at once: every row adds its trees in their order, starting from the base.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "base/isa.hpp"
 #include "data/table.hpp"
-#include "parallel/team.hpp"
 #include "tree/tree.hpp"
 
 namespace bosquet {
 
-// The leaf that a row of doubles reaches; NaN is missing, categories are codes.
-std::uint32_t leaf_of(const Tree& tree, const double* row);
+struct PredictOptions {
+    std::size_t first = 0;  // trees [first, last)
+    std::size_t last = 0;
+    int threads = 1;  // at most; small work is done on the calling thread
+    Isa isa = Isa::baseline;
+};
 
-// Adds the trees [first, last) to out, row by row, `outputs` numbers a row. Starts from what is there.
-void predict_row(const Ensemble& ensemble, const double* row, std::size_t first, std::size_t last,
-                 double* out);
+// out[row * outputs + k]: the sum of the trees, and of the base if they begin with the first tree.
+void predict(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
+             double* out);
+
+// out[row * (last - first) + t]: the number of the node that is the row's leaf in tree first + t.
+void apply(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
+           std::int32_t* out);
 
 }  // namespace bosquet

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 namespace bosquet {
 
-// 16 bytes. The children of a node stand side by side, so it names only the left one; a node without
-// one is a leaf (the root, number 0, is nobody's child).
+// 16 bytes. The children of a node stand side by side, so it names only the left one; a node
+// without one is a leaf (the root, number 0, is nobody's child). Children stand behind their
+// parent.
 struct Node {
     double number = 0;       // threshold of a quantitative split, value of a leaf, or a packed set
     std::uint32_t left = 0;  // left child; the right one is left + 1
@@ -47,21 +52,57 @@ struct Tree {
     std::vector<NodeStats> stats;
     std::vector<std::uint32_t> category_words;
 
-    bool in_left_set(const Node& node, double code) const {
-        std::uint32_t bits = node.set_words() * 32;
-        if (!(code < bits)) return false;
-        auto c = static_cast<std::uint32_t>(code);
-        return category_words[node.set_begin() + c / 32] >> (c % 32) & 1;
+    bool in_left_set(const Node& node, std::uint32_t code) const {
+        std::uint32_t word = code / 32;
+        if (word >= node.set_words()) return false;
+        return category_words[node.set_begin() + word] >> (code % 32) & 1;
     }
+};
+
+class CompiledEnsemble;  // tree/compile.hpp
+
+// Room for the form of a model that predicts fast, made once enough rows have been predicted
+// without it. A copy of the model starts with an empty slot.
+class CompiledSlot {
+  public:
+    CompiledSlot() = default;
+    CompiledSlot(const CompiledSlot&) {}
+    CompiledSlot& operator=(const CompiledSlot&) {
+        put(nullptr);
+        return *this;
+    }
+
+    std::shared_ptr<const CompiledEnsemble> get() const {
+        std::scoped_lock lock(mutex_);
+        return compiled_;
+    }
+    void put(std::shared_ptr<const CompiledEnsemble> compiled) const {
+        std::scoped_lock lock(mutex_);
+        compiled_ = std::move(compiled);
+        walked_ = 0;
+    }
+    // Rows predicted without the compiled form since it was last there, these included.
+    std::size_t count_walked(std::size_t rows) const {
+        std::scoped_lock lock(mutex_);
+        return walked_ += rows;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    mutable std::shared_ptr<const CompiledEnsemble> compiled_;
+    mutable std::size_t walked_ = 0;
 };
 
 // Trees in the order they were added: the tree number i adds to output i % outputs.
 struct Ensemble {
     std::uint32_t features = 0;
     std::uint32_t outputs = 1;
-    std::vector<double> base;                     // what each output starts from
-    std::vector<std::uint32_t> categories;        // levels of each feature; 0: quantitative
+    std::vector<double> base;               // what each output starts from
+    std::vector<std::uint32_t> categories;  // levels of each feature; 0: quantitative
     std::vector<Tree> trees;
+
+    // Trees may be added at any time; whoever changes or removes one empties this slot.
+    CompiledSlot compiled;
 };
 
 }  // namespace bosquet

@@ -203,7 +203,7 @@ def test_any_learner_descends_any_loss(loss, learner, regression):
     model = GradientBoostingRegressor(loss, estimator=learner, n_estimators=15, learning_rate=0.5)
     model.fit(X, y)
     assert (np.diff(model.train_score_) <= 1e-12).all() or loss == "huber"
-    assert model.score(X, y) > 0.6
+    assert model.score(X, y) > 0.5
 
 
 def test_the_general_algorithm_takes_weights_classes_and_part_of_the_rows(three_classes):

@@ -49,7 +49,9 @@ def test_threads_do_not_matter_to_wide_data_and_several_outputs():
     X = random.normal(size=(3_000, 300))
     y = np.c_[X[:, 0] + X[:, 1] ** 2, X[:, 2] * X[:, 3]]
     bits = [
-        GradientBoostingRegressor(n_estimators=4, n_jobs=threads).fit(X, y).predict(X)
+        GradientBoostingRegressor(n_estimators=4, n_jobs=threads, random_state=0)
+        .fit(X, y)
+        .predict(X)
         for threads in (1, 2, 3, 8)
     ]
     for other in bits[1:]:

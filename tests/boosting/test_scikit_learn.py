@@ -18,8 +18,10 @@ from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
     [
         GradientBoostingClassifier(),
         GradientBoostingRegressor(),
-        GradientBoostingRegressor("absolute_error", min_samples_leaf=5),
-        GradientBoostingClassifier(estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20),
+        GradientBoostingRegressor("absolute_error"),
+        GradientBoostingClassifier(
+            estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20, learning_rate=0.5
+        ),
         GradientBoostingRegressor(estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20),
     ]
 )

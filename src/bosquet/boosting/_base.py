@@ -191,7 +191,8 @@ class BaseGradientBoosting(BaseEstimator):
         seed: int,
         continuing: bool,
     ) -> Any:
-        terms = self._terms if continuing else None
+        # A copy, so that a fit that fails leaves the fitted model alone.
+        terms = self._terms.copy() if continuing else None
         if self.estimator is not None:
             return LearnerStepper(
                 train,
@@ -312,7 +313,7 @@ class BaseGradientBoosting(BaseEstimator):
         check_is_fitted(self, "_terms")
         if not isinstance(self._terms, TreeTerms):
             raise ValueError("predictor() serves native trees; this model has estimator=...")
-        return Predictor(self._terms.ensemble, self._loss_terms, self._encoder)
+        return Predictor(self._terms, self._loss_terms, self._encoder)
 
     # ---------------------------------------------------------------- importance
     @property

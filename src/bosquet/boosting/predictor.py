@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet import _core
+from bosquet.boosting._additive import TreeTerms
 from bosquet.data import TableEncoder
 
 
@@ -19,16 +19,16 @@ class Predictor:
 
     Parameters
     ----------
-    ensemble : the model's trees.
+    terms : the model's trees.
     loss : says how raw sums become predictions.
     encoder : what was learned of the columns.
     """
 
-    def __init__(self, ensemble: _core.Ensemble, loss: Any, encoder: TableEncoder):
-        self.ensemble = ensemble
+    def __init__(self, terms: TreeTerms, loss: Any, encoder: TableEncoder):
+        self.terms = terms
         self.loss = loss
         self.encoder = encoder
-        self._predict = ensemble.predict_rows
+        self._predict = terms.ensemble.predict_rows
         self._link = loss.inverse_link
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
@@ -50,4 +50,4 @@ class Predictor:
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Predictor, (self.ensemble, self.loss, self.encoder))
+        return (Predictor, (self.terms, self.loss, self.encoder))

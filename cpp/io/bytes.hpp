@@ -1,0 +1,106 @@
+// Numbers to and from bytes: little-endian whatever the machine, never a byte read that is not
+// there.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace bosquet {
+
+class ByteWriter {
+  public:
+    void fixed32(std::uint32_t value) { fixed(value, 4); }
+    void fixed64(std::uint64_t value) { fixed(value, 8); }
+    void real32(float value) { fixed32(std::bit_cast<std::uint32_t>(value)); }
+    void real64(double value) { fixed64(std::bit_cast<std::uint64_t>(value)); }
+    // Seven bits a byte, lowest first; the highest bit says that more follow.
+    void varint(std::uint64_t value) {
+        for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<std::uint8_t>(value | 0x80));
+        out_.push_back(static_cast<std::uint8_t>(value));
+    }
+    void bytes(std::span<const std::uint8_t> bytes) {
+        std::size_t at = out_.size();
+        out_.resize(at + bytes.size());
+        std::copy(bytes.begin(), bytes.end(), out_.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    void put_fixed64(std::size_t at, std::uint64_t value) {
+        for (int i = 0; i < 8; ++i) out_[at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+    }
+
+    std::size_t size() const { return out_.size(); }
+    const std::vector<std::uint8_t>& written() const { return out_; }
+    std::vector<std::uint8_t> take() { return std::move(out_); }
+
+  private:
+    void fixed(std::uint64_t value, int size) {
+        for (int i = 0; i < size; ++i) out_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+
+    std::vector<std::uint8_t> out_;
+};
+
+// Reads from the front; each call names what it reads, for the message if it is not there.
+class ByteReader {
+  public:
+    explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+    std::size_t remaining() const { return bytes_.size(); }
+
+    std::span<const std::uint8_t> bytes(std::uint64_t count, const char* what) {
+        if (count > bytes_.size())
+            throw ModelFileError(std::string("the model file ends inside ") + what);
+        auto front = bytes_.first(static_cast<std::size_t>(count));
+        bytes_ = bytes_.subspan(static_cast<std::size_t>(count));
+        return front;
+    }
+    std::uint32_t fixed32(const char* what) { return static_cast<std::uint32_t>(fixed(4, what)); }
+    std::uint64_t fixed64(const char* what) { return fixed(8, what); }
+    float real32(const char* what) { return std::bit_cast<float>(fixed32(what)); }
+    double real64(const char* what) { return std::bit_cast<double>(fixed64(what)); }
+
+    // A number below `limit`, in its shortest form.
+    std::uint64_t varint(std::uint64_t limit, const char* what) {
+        std::uint64_t value = 0;
+        for (int shift = 0;; shift += 7) {
+            std::uint8_t byte = bytes(1, what)[0];
+            if (shift == 63 && byte > 1) refuse(what, "is too large");
+            value |= std::uint64_t{byte & 0x7fu} << shift;
+            if (byte >= 0x80) continue;
+            if (byte == 0 && shift > 0) refuse(what, "is not written in its shortest form");
+            break;
+        }
+        if (value >= limit) refuse(what, "is out of range");
+        return value;
+    }
+
+    // A count of things of at least `size` bytes each: no more than the bytes left can hold, so
+    // that room for them may be asked for.
+    std::size_t count(std::size_t size, const char* what) {
+        std::uint64_t value = varint(~std::uint64_t{0}, what);
+        if (value > bytes_.size() / size) refuse(what, "is more than the file holds");
+        return static_cast<std::size_t>(value);
+    }
+
+    [[noreturn]] static void refuse(const char* what, const char* why) {
+        throw ModelFileError(std::string("bad model file: ") + what + ' ' + why);
+    }
+
+  private:
+    std::uint64_t fixed(int size, const char* what) {
+        auto from = bytes(static_cast<std::uint64_t>(size), what);
+        std::uint64_t value = 0;
+        for (int i = 0; i < size; ++i) value |= std::uint64_t{from[i]} << (8 * i);
+        return value;
+    }
+
+    std::span<const std::uint8_t> bytes_;
+};
+
+}  // namespace bosquet

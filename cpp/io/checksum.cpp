@@ -1,0 +1,47 @@
+#include "io/checksum.hpp"
+
+#include <array>
+
+namespace bosquet {
+
+namespace {
+
+constexpr std::uint64_t kPolynomial = 0xC96C5795D7870F42;  // ECMA-182, bits reversed
+constexpr std::size_t kSlices = 8;
+
+using Tables = std::array<std::array<std::uint64_t, 256>, kSlices>;
+
+// tables[s][b]: what the byte b does to the checksum once s more bytes have followed it.
+constexpr Tables make_tables() {
+    Tables tables{};
+    for (std::uint64_t byte = 0; byte < 256; ++byte) {
+        std::uint64_t crc = byte;
+        for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? kPolynomial : 0);
+        tables[0][byte] = crc;
+    }
+    for (std::size_t slice = 1; slice < kSlices; ++slice)
+        for (std::size_t byte = 0; byte < 256; ++byte) {
+            std::uint64_t crc = tables[slice - 1][byte];
+            tables[slice][byte] = crc >> 8 ^ tables[0][crc & 0xff];
+        }
+    return tables;
+}
+
+constexpr Tables kTables = make_tables();
+
+}  // namespace
+
+std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t before) {
+    std::uint64_t crc = ~before;
+    // Eight bytes at a time: their lookups do not wait for each other.
+    for (; bytes.size() >= kSlices; bytes = bytes.subspan(kSlices)) {
+        std::uint64_t next = 0;
+        for (std::size_t i = 0; i < kSlices; ++i)
+            next ^= kTables[kSlices - 1 - i][(crc >> (8 * i) & 0xff) ^ bytes[i]];
+        crc = next;
+    }
+    for (std::uint8_t byte : bytes) crc = crc >> 8 ^ kTables[0][(crc & 0xff) ^ byte];
+    return ~crc;
+}
+
+}  // namespace bosquet

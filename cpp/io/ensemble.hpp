@@ -1,0 +1,17 @@
+// The ensemble section of a model file (docs/format.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "io/bytes.hpp"
+#include "tree/tree.hpp"
+
+namespace bosquet {
+
+void write_ensemble(const Ensemble& ensemble, ByteWriter& out);
+
+// Takes the whole section; ModelFileError unless it is a valid ensemble to the last byte.
+Ensemble read_ensemble(std::span<const std::uint8_t> section);
+
+}  // namespace bosquet

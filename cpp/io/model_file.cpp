@@ -1,0 +1,93 @@
+#include "io/model_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "io/bytes.hpp"
+#include "io/checksum.hpp"
+#include "io/ensemble.hpp"
+
+namespace bosquet {
+
+namespace {
+
+// A byte that is no text, the name, and the line ends that a transfer as text would change.
+constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'B', 'S', 'Q', '\r', '\n', 0x1a, '\n'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kLengthAt = 16;
+constexpr std::size_t kChecksumAt = 24;
+constexpr std::size_t kHeadBytes = 32;
+
+constexpr std::uint32_t tag(const char (&name)[5]) {
+    std::uint32_t value = 0;
+    for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(name[i]) << (8 * i);
+    return value;
+}
+constexpr std::uint32_t kMetadata = tag("META");
+constexpr std::uint32_t kEnsemble = tag("TREE");
+
+// Of everything but the checksum itself.
+std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
+    return checksum(file.subspan(kHeadBytes), checksum(file.first(kChecksumAt)));
+}
+
+void check_head(std::span<const std::uint8_t> file) {
+    ByteReader in(file);
+    auto magic = in.bytes(std::min(kMagic.size(), file.size()), "its first bytes");
+    if (!std::equal(magic.begin(), magic.end(), kMagic.begin()) || magic.empty())
+        throw ModelFileError("this is not a Bosquet model file");
+    if (file.size() < kHeadBytes) throw ModelFileError("the model file ends inside its head");
+    std::uint32_t version = in.fixed32("the version");
+    if (version > kVersion)
+        throw ModelFileError("the model file has format " + std::to_string(version) +
+                             ": it was written by a newer version of Bosquet, or is damaged");
+    if (version == 0) throw ModelFileError("bad model file: there is no format 0");
+    if (in.fixed32("the head") != 0) ByteReader::refuse("a reserved number", "is not zero");
+    std::uint64_t length = in.fixed64("the length");
+    if (length != file.size())
+        throw ModelFileError("the model file should have " + std::to_string(length) +
+                             " bytes but has " + std::to_string(file.size()));
+    if (in.fixed64("the checksum") != checksum_of(file))
+        throw ModelFileError("the model file is damaged: its checksum does not fit");
+}
+
+std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted, const char* what) {
+    if (in.fixed32(what) != wanted) ByteReader::refuse(what, "is not where it should be");
+    std::uint64_t length = in.fixed64(what);
+    return in.bytes(length, what);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
+                                      std::span<const std::uint8_t> metadata) {
+    ByteWriter out;
+    out.bytes(kMagic);
+    out.fixed32(kVersion);
+    out.fixed32(0);
+    out.fixed64(0);  // the length and the checksum, known at the end
+    out.fixed64(0);
+    out.fixed32(kMetadata);
+    out.fixed64(metadata.size());
+    out.bytes(metadata);
+    out.fixed32(kEnsemble);
+    std::size_t length_at = out.size();
+    out.fixed64(0);
+    write_ensemble(ensemble, out);
+    out.put_fixed64(length_at, out.size() - length_at - 8);
+    out.put_fixed64(kLengthAt, out.size());
+    out.put_fixed64(kChecksumAt, checksum_of(out.written()));
+    return out.take();
+}
+
+ModelFile read_model(std::span<const std::uint8_t> file) {
+    check_head(file);
+    ByteReader in(file.subspan(kHeadBytes));
+    auto metadata = read_section(in, kMetadata, "the metadata section");
+    auto ensemble = read_section(in, kEnsemble, "the ensemble section");
+    if (in.remaining() != 0) ByteReader::refuse("the last section", "is followed by more bytes");
+    return {read_ensemble(ensemble), {metadata.begin(), metadata.end()}};
+}
+
+}  // namespace bosquet

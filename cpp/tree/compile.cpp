@@ -1,0 +1,304 @@
+#include "tree/compile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace bosquet {
+
+namespace {
+
+// Codes are bytes: 0 for missing, then the intervals between this many thresholds.
+constexpr std::size_t kMaxThresholds = 254;
+// A feature takes a few kilobytes in each group that reads it. Models that would take more than
+// some hundred megabytes by that are walked.
+constexpr std::size_t kMaxFeatures = 1 << 17;
+
+std::uint32_t four_times(std::uint8_t byte) { return byte * 0x01010101u; }
+
+// What a tree asks of a feature at one threshold, or by categories.
+struct Question {
+    std::uint32_t feature;
+    bool categorical;
+    double threshold;
+
+    auto key() const { return std::tuple(feature, categorical, threshold); }
+};
+
+// The questions of a tree, each once. No value lies above +inf, so that it cuts nothing off and is
+// no question.
+std::vector<Question> questions_of(const Tree& tree) {
+    std::vector<Question> questions;
+    for (const Node& node : tree.nodes) {
+        if (node.is_leaf()) continue;
+        if (node.categorical())
+            questions.push_back({node.feature(), true, 0});
+        else if (node.number < std::numeric_limits<double>::infinity())
+            questions.push_back({node.feature(), false, node.number});
+    }
+    std::sort(questions.begin(), questions.end(),
+              [](const Question& a, const Question& b) { return a.key() < b.key(); });
+    auto same = [](const Question& a, const Question& b) { return a.key() == b.key(); };
+    questions.erase(std::unique(questions.begin(), questions.end(), same), questions.end());
+    return questions;
+}
+
+// What a group's trees ask of one feature.
+struct FeatureUse {
+    std::vector<double> thresholds;  // finite, ascending, distinct
+    bool missing_left = false;
+    bool missing_right = false;
+    bool categorical = false;
+
+    bool knows(double threshold) const {
+        return std::binary_search(thresholds.begin(), thresholds.end(), threshold);
+    }
+    void add(double threshold) {
+        auto place = std::lower_bound(thresholds.begin(), thresholds.end(), threshold);
+        if (place == thresholds.end() || *place != threshold) thresholds.insert(place, threshold);
+    }
+};
+
+using FeatureUses = std::map<std::uint32_t, FeatureUse>;
+
+// Whether the tree's questions can be added to those of the group, so that codes still tell apart
+// all that is asked.
+bool fits(const std::vector<Question>& questions, const FeatureUses& group) {
+    static const FeatureUse nothing;
+    for (std::size_t i = 0; i < questions.size();) {
+        std::uint32_t feature = questions[i].feature;
+        auto found = group.find(feature);
+        const FeatureUse& use = found == group.end() ? nothing : found->second;
+        std::size_t thresholds = use.thresholds.size();
+        bool by_threshold = thresholds > 0, by_category = use.categorical;
+        for (; i < questions.size() && questions[i].feature == feature; ++i) {
+            (questions[i].categorical ? by_category : by_threshold) = true;
+            if (!questions[i].categorical && !use.knows(questions[i].threshold)) ++thresholds;
+        }
+        if (thresholds > kMaxThresholds || (by_threshold && by_category)) return false;
+    }
+    return true;
+}
+
+void join(FeatureUses& group, const Tree& tree, const std::vector<Question>& questions) {
+    for (const Question& question : questions)
+        if (!question.categorical) group[question.feature].add(question.threshold);
+    for (const Node& node : tree.nodes) {
+        if (node.is_leaf()) continue;
+        FeatureUse& use = group[node.feature()];
+        if (node.categorical())
+            use.categorical = true;
+        else
+            (node.missing_left() ? use.missing_left : use.missing_right) = true;
+    }
+}
+
+class GroupCompiler {
+  public:
+    GroupCompiler(const Ensemble& ensemble, const FeatureUses& uses) : ensemble_(&ensemble) {
+        for (const auto& [feature, use] : uses) add_feature(feature, use);
+        feature_lines_ = group_.lines;
+    }
+
+    void add(const Tree& tree, bool walked) {
+        group_.trees.push_back(walked ? walked_tree() : compile(tree));
+    }
+
+    TreeGroup finish(std::size_t first) {
+        group_.first = first;
+        return std::move(group_);
+    }
+
+  private:
+    static CompiledTree walked_tree() {
+        CompiledTree tree;
+        tree.walked = true;
+        return tree;
+    }
+
+    std::uint32_t new_line() { return group_.lines++ * kLineRows; }
+
+    void add_feature(std::uint32_t feature, const FeatureUse& use) {
+        CodedFeature coded;
+        coded.feature = feature;
+        coded.bins = std::make_unique<FeatureBins>();
+        if (use.categorical) {
+            coded.bins->categorical = true;
+            coded.bins->categories = ensemble_->categories[feature];
+            if (coded.bins->wide())
+                coded.wide_column = group_.wide_columns++;
+            else
+                coded.codes = new_line();
+        } else {
+            coded.bins->edges = use.thresholds;
+            if (use.missing_left) coded.missing_left = new_line();
+            if (use.missing_right) coded.missing_right = new_line();
+        }
+        coded.binner = std::make_unique<ColumnBinner>(*coded.bins);
+        place_of_[feature] = group_.features.size();
+        group_.features.push_back(std::move(coded));
+    }
+
+    const CodedFeature& coded(const Node& node) const {
+        return group_.features[place_of_.at(node.feature())];
+    }
+
+    CompiledTree compile(const Tree& tree) {
+        tree_line_ = feature_lines_;
+        CompiledTree out;
+        std::map<std::uint32_t, std::uint32_t> class_lines;
+        if (!fold_levels(tree, out, class_lines)) return walked_tree();
+        std::vector<std::uint32_t> place = number_leaves(tree, out);
+        auto twin = [&](const Node& node) {
+            return tree.nodes[node.left].is_leaf() && tree.nodes[node.left + 1].is_leaf();
+        };
+        std::uint32_t splits = 0;
+        // Children stand behind their parents, so from the end they come first.
+        for (bool twins : {true, false})
+            for (std::size_t at = tree.nodes.size(); at-- > 0;) {
+                const Node& node = tree.nodes[at];
+                if (node.is_leaf() || twin(node) != twins) continue;
+                auto [line, bound] = test_of(tree, at, out, class_lines);
+                if (twins)
+                    out.twins.push_back(
+                        {line, bound,
+                         four_times(static_cast<std::uint8_t>(place[node.left] / kLineRows))});
+                else
+                    out.splits.push_back({line, bound, place[node.left], place[node.left + 1]});
+                place[at] = pick_offset(splits++);
+            }
+        group_.lines = std::max(group_.lines, tree_line_);
+        return out;
+    }
+
+    // Gives leaves their numbers, two that hang on one node neighbouring ones, and returns for each
+    // leaf the offset of its line among the picks.
+    std::vector<std::uint32_t> number_leaves(const Tree& tree, CompiledTree& out) const {
+        std::vector<std::uint32_t> place(tree.nodes.size());
+        auto number = [&](std::size_t at) {
+            place[at] = static_cast<std::uint32_t>(out.leaf_values.size() * kLineRows);
+            out.leaf_values.push_back(tree.nodes[at].number);
+        };
+        if (tree.nodes[0].is_leaf()) number(0);
+        for (const Node& node : tree.nodes)
+            for (std::uint32_t child : {node.left, node.left + 1})
+                if (!node.is_leaf() && tree.nodes[child].is_leaf()) number(child);
+        return place;
+    }
+
+    struct Test {
+        std::uint32_t line, bound;
+    };
+    Test test_of(const Tree& tree, std::size_t at, CompiledTree& out,
+                 const std::map<std::uint32_t, std::uint32_t>& class_lines) {
+        const Node& node = tree.nodes[at];
+        const CodedFeature& feature = coded(node);
+        if (!node.categorical()) {
+            const std::vector<double>& edges = feature.bins->edges;
+            auto rank = std::lower_bound(edges.begin(), edges.end(), node.number) - edges.begin();
+            // A value goes left if no more than `rank` edges lie below it; its code is one more
+            // in the line where 0 means missing.
+            auto bound = static_cast<std::uint8_t>(node.missing_left() ? rank + 1 : rank);
+            return {node.missing_left() ? feature.missing_left : feature.missing_right,
+                    four_times(bound ^ 0x80)};
+        }
+        CategoryTest test{};
+        test.answer = tree_line_++ * kLineRows;
+        auto include = [&](std::uint32_t code) { test.left_set[code / 8] |= 1u << (code % 8); };
+        if (feature.wide_column == kNoLine) {
+            test.line = feature.codes;
+            for (std::uint32_t code = 0; code <= feature.bins->categories; ++code)
+                if (goes_left(tree, node, code)) include(code);
+        } else {
+            test.line = class_lines.at(node.feature());
+            for (const CategoryClasses& classes : out.classes)
+                if (classes.line == test.line)
+                    for (std::uint32_t code = 0; code < classes.class_of.size(); ++code)
+                        if (goes_left(tree, node, code)) include(classes.class_of[code]);
+        }
+        out.tests.push_back(test);
+        return {test.answer, four_times(0xff)};
+    }
+
+    static bool goes_left(const Tree& tree, const Node& node, std::uint32_t code) {
+        return code == 0 ? node.missing_left() : tree.in_left_set(node, code - 1);
+    }
+
+    // Finds the classes of levels of each wide feature; false if a feature has too many.
+    bool fold_levels(const Tree& tree, CompiledTree& out,
+                     std::map<std::uint32_t, std::uint32_t>& class_lines) {
+        std::map<std::uint32_t, std::vector<const Node*>> nodes_on;
+        for (const Node& node : tree.nodes)
+            if (!node.is_leaf() && coded(node).wide_column != kNoLine)
+                nodes_on[node.feature()].push_back(&node);
+        for (const auto& [feature, nodes] : nodes_on) {
+            auto classes = classes_of(tree, nodes);
+            if (!classes) return false;
+            class_lines[feature] = tree_line_ * kLineRows;
+            out.classes.push_back({coded(*nodes[0]).wide_column,
+                                   tree_line_++ * static_cast<std::uint32_t>(kLineRows),
+                                   std::move(*classes)});
+        }
+        return true;
+    }
+
+    // Starts from one class and lets each node cut every class in two.
+    static std::optional<std::vector<std::uint8_t>> classes_of(
+        const Tree& tree, const std::vector<const Node*>& nodes) {
+        std::uint32_t words = 0;
+        for (const Node* node : nodes) words = std::max(words, node->set_words());
+        // Missing, every level that a set may name, and one for all levels behind them.
+        std::vector<std::uint8_t> class_of(std::size_t{words} * 32 + 2);
+        for (const Node* node : nodes) {
+            std::array<std::array<int, 2>, 256> next;
+            next.fill({-1, -1});
+            int count = 0;
+            for (std::uint32_t code = 0; code < class_of.size(); ++code) {
+                int& to = next[class_of[code]][goes_left(tree, *node, code)];
+                if (to < 0) to = count++;
+                if (count > 256) return std::nullopt;
+                class_of[code] = static_cast<std::uint8_t>(to);
+            }
+        }
+        return class_of;
+    }
+
+    const Ensemble* ensemble_;
+    TreeGroup group_;
+    std::map<std::uint32_t, std::size_t> place_of_;
+    std::uint32_t feature_lines_ = 0;
+    std::uint32_t tree_line_ = 0;
+};
+
+}  // namespace
+
+CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, std::size_t last)
+    : first_(first), last_(last) {
+    std::size_t features = 0;
+    while (first < last) {
+        FeatureUses uses;
+        std::vector<bool> walked;
+        for (std::size_t t = first; t < last; ++t) {
+            const Tree& tree = ensemble.trees[t];
+            bool walk = (tree.nodes.size() + 1) / 2 > kMaxByteLeaves || features > kMaxFeatures;
+            if (!walk) {
+                std::vector<Question> questions = questions_of(tree);
+                walk = !fits(questions, {});
+                if (!walk && !fits(questions, uses)) break;
+                if (!walk) join(uses, tree, questions);
+            }
+            walked.push_back(walk);
+        }
+        features += uses.size();
+        GroupCompiler compiler(ensemble, uses);
+        for (std::size_t i = 0; i < walked.size(); ++i)
+            compiler.add(ensemble.trees[first + i], walked[i]);
+        groups_.push_back(compiler.finish(first));
+        first += walked.size();
+    }
+}
+
+}  // namespace bosquet

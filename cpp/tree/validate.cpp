@@ -1,0 +1,93 @@
+#include "tree/validate.hpp"
+
+#include <cmath>
+
+namespace bosquet {
+
+namespace {
+
+using Fault = const char*;  // null: none
+
+Fault fault_in_shape(const Tree& tree) {
+    std::size_t size = tree.nodes.size();
+    if (size == 0) return "it has no nodes";
+    if (size > kMaxTreeNodes) return "it has too many nodes";
+    if (size % 2 == 0) return "a split has only one child";
+    if (tree.stats.size() != size) return "statistics are missing";
+    std::vector<bool> has_parent(size);
+    has_parent[0] = true;
+    for (std::size_t at = 0; at < size; ++at) {
+        std::size_t left = tree.nodes[at].left;
+        if (left == 0) continue;
+        if (left <= at) return "a child stands before its parent";
+        if (left + 1 >= size) return "a child does not exist";
+        if (has_parent[left] || has_parent[left + 1]) return "a node has two parents";
+        has_parent[left] = has_parent[left + 1] = true;
+    }
+    for (bool found : has_parent)
+        if (!found) return "a node has no parent";
+    return nullptr;
+}
+
+Fault fault_in_set(const Tree& tree, const Node& node, std::uint32_t categories) {
+    std::uint64_t begin = node.set_begin(), words = node.set_words();
+    if (begin + words > tree.category_words.size()) return "a category set does not exist";
+    if (words > (std::uint64_t{categories} + 31) / 32) return "a category set is too large";
+    if (words * 32 > categories && words > 0 &&
+        tree.category_words[begin + words - 1] >> (categories % 32) != 0)
+        return "a category set names a category that does not exist";
+    return nullptr;
+}
+
+Fault fault_in_node(const Ensemble& ensemble, const Tree& tree, const Node& node) {
+    if (node.is_leaf()) {
+        if (node.tag != 0) return "a leaf has a feature";
+        return std::isfinite(node.number) ? nullptr : "the value of a leaf is not finite";
+    }
+    if (node.feature() >= ensemble.features) return "the feature of a split does not exist";
+    std::uint32_t categories = ensemble.categories[node.feature()];
+    if (!node.categorical()) {
+        if (categories != 0) return "a categorical feature is split at a threshold";
+        return std::isnan(node.number) ? "a threshold is not a number" : nullptr;
+    }
+    if (categories == 0) return "a quantitative feature is split by categories";
+    return fault_in_set(tree, node, categories);
+}
+
+Fault fault_in_tree(const Ensemble& ensemble, const Tree& tree) {
+    if (Fault fault = fault_in_shape(tree)) return fault;
+    for (const Node& node : tree.nodes)
+        if (Fault fault = fault_in_node(ensemble, tree, node)) return fault;
+    for (const NodeStats& stats : tree.stats) {
+        if (std::isnan(stats.gain)) return "the gain of a split is not a number";
+        if (!(stats.cover >= 0)) return "the cover of a node is negative or not a number";
+    }
+    return nullptr;
+}
+
+Fault fault_in_frame(const Ensemble& ensemble) {
+    if (ensemble.features > Node::kMaxFeature) return "there are too many features";
+    if (ensemble.outputs == 0) return "there is no output";
+    if (ensemble.base.size() != ensemble.outputs) return "the base does not fit the outputs";
+    for (double start : ensemble.base)
+        if (!std::isfinite(start)) return "the base is not finite";
+    if (ensemble.categories.size() != ensemble.features)
+        return "categories are not given for every feature";
+    for (std::uint32_t levels : ensemble.categories)
+        if (levels > kMaxCategories) return "a feature has too many categories";
+    if (ensemble.trees.size() % ensemble.outputs != 0)
+        return "the trees cannot be shared out over the outputs";
+    return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> find_fault(const Ensemble& ensemble) {
+    if (Fault fault = fault_in_frame(ensemble)) return fault;
+    for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+        if (Fault fault = fault_in_tree(ensemble, ensemble.trees[t]))
+            return "in tree " + std::to_string(t) + ", " + fault;
+    return std::nullopt;
+}
+
+}  // namespace bosquet

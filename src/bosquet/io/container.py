@@ -1,0 +1,80 @@
+"""The container of a model file: trees in the core's form, and a description in JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from bosquet import _core
+from bosquet._core import ModelFileError
+
+# A description holds names of features and of categories; more than this is not one.
+MAX_METADATA_BYTES = 1 << 28
+
+
+def save_bytes(ensemble: _core.Ensemble, metadata: dict[str, Any]) -> bytes:
+    """A model file. The same ensemble and metadata give the same bytes.
+
+    Parameters
+    ----------
+    ensemble : the trees.
+    metadata : what JSON can hold: text keys, and no NaN or infinity.
+    """
+    if not isinstance(metadata, dict):
+        raise TypeError(f"metadata must be a dict, not {type(metadata).__name__}")
+    # Escaped to ASCII, so that names with unpaired surrogates, which UTF-8 cannot hold, survive.
+    text = json.dumps(metadata, allow_nan=False, separators=(",", ":"))
+    if len(text) > MAX_METADATA_BYTES:
+        raise ValueError(f"metadata takes {len(text)} bytes, more than {MAX_METADATA_BYTES}")
+    return _core.write_model(ensemble, text.encode("ascii"))
+
+
+def load_bytes(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
+    """The ensemble and the metadata of a model file; ModelFileError for any other bytes.
+
+    Parameters
+    ----------
+    data : the file, as bytes or another object with a buffer.
+    """
+    ensemble, text = _core.read_model(data if isinstance(data, bytes) else bytes(memoryview(data)))
+    if len(text) > MAX_METADATA_BYTES:
+        raise ModelFileError(f"the model's description takes {len(text)} bytes")
+    return ensemble, _parse(text)
+
+
+def _parse(text: bytes) -> dict[str, Any]:
+    try:
+        metadata = json.loads(
+            text.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=_distinct,
+        )
+    except ModelFileError:
+        raise
+    except RecursionError:
+        raise ModelFileError("the model's description is nested too deeply") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number of thousands of digits
+        raise ModelFileError(f"the model's description is not JSON: {error}") from error
+    if not isinstance(metadata, dict):
+        raise ModelFileError("the model's description is not a JSON object")
+    return metadata
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ModelFileError(f"the model's description contains {name}, which is not JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ModelFileError("the model's description contains a number that is too large")
+    return value
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ModelFileError("the model's description names a key twice")
+    return result

@@ -1,0 +1,66 @@
+"""Loads and uses files that were changed and signed again; a crash of this process is the finding.
+
+    python hostile.py SEED COUNT
+
+Prints how many were refused and how many were models after all.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
+
+import numpy as np
+from mutations import grown_file, mutations, small_file
+
+from bosquet import _core
+from bosquet.io import ModelFileError, load_bytes
+from handmade import signed
+
+
+def use(model: _core.Ensemble, rng: np.random.Generator) -> None:
+    """Everything that reads the trees. 1200 rows are enough for the model to be compiled."""
+    if model.n_features * 1200 > 10_000_000 or model.n_outputs > 1000:
+        return
+    X = 20 * rng.normal(size=(1200, model.n_features))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    raw = model.predict_raw(X, 0, model.n_trees)
+    if not np.array_equal(raw, model.predict_plain(X), equal_nan=True):
+        raise AssertionError("two ways to predict disagree")
+    model.predict_rows(X[:3])
+    model.apply(X[:70])
+    model.importance("gain")
+    for t in range(min(3, model.n_trees)):
+        model.tree_arrays(t)
+    again, _ = _core.read_model(_core.write_model(model, b"{}"))
+    if not np.array_equal(raw, again.predict_raw(X, 0, again.n_trees), equal_nan=True):
+        raise AssertionError("a model that was loaded does not survive saving")
+
+
+def main(seed: int, count: int) -> None:
+    # A length that a file made up must not become memory.
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    rng = np.random.default_rng(seed)
+    files = small_file(), grown_file(seed)
+    refused = accepted = 0
+    for file, other in (files, files[::-1]):
+        for data in mutations(file, other, seed, count // 2):
+            if len(data) < 32:
+                continue
+            # The head is covered elsewhere; here the sections are to be reached.
+            data = signed(file[:32] + data[32:], _core.checksum)
+            try:
+                model, _ = load_bytes(data)
+            except ModelFileError:
+                refused += 1
+            else:
+                accepted += 1
+                use(model, rng)
+    print(refused, accepted)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

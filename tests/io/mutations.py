@@ -1,0 +1,83 @@
+"""Small models as files, and ways to damage them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bosquet import _core
+from handmade import Leaf, Split, ensemble_bytes, model_file
+
+METADATA = b'{"names":["age","\\u00e9tat"],"levels":[1,2.5,null,true],"nested":{"a":[]}}'
+
+
+def small_file() -> bytes:
+    """Two outputs, a tree of one leaf, quantitative and categorical splits: every part of the format."""
+    inner = Split(0, Leaf(0.25), Leaf(-3.5), threshold=1.5, missing_left=True, gain=2.0, cover=7.0)
+    by_category = Split(1, inner, Leaf(4.0), left_set={0, 3, 11}, gain=3.0, cover=9.0)
+    root = Split(2, by_category, Leaf(1e-3), threshold=-0.75, gain=5.0, cover=20.0)
+    stump = Split(0, Leaf(1.0), Leaf(2.0), threshold=float("inf"))
+    trees = [root, Leaf(0.5), stump, by_category]
+    return model_file(
+        ensemble_bytes(trees, 3, base=(0.5, -1.0), categories={1: 12}), METADATA, _core.checksum
+    )
+
+
+def grown_file(seed: int = 0) -> bytes:
+    """Trees of the native grower, on numbers, few and many categories."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [rng.normal(size=1500), rng.integers(0, 9, 1500), rng.integers(0, 700, 1500)]
+    ).astype(float)
+    y = X[:, 0] + (X[:, 1] % 3) + (X[:, 2] % 2)
+    levels, empty = [0, 9, 700], np.zeros(0)
+    bins = _core.learn_bins(X, levels, empty, 255, 200_000, 0, 1)
+    matrix = _core.bin_table(X, bins, "auto", 1)
+    options = {"max_leaf_nodes": 12, "min_samples_leaf": 2, "min_samples_category": 1}
+    fit = _core.Fit(
+        matrix, bins, y[None], empty, _core.Loss("squared_error", 1, 1, []), options, "auto", 1
+    )
+    fit.start(np.zeros((1, len(X))))
+    model = _core.Ensemble(3, 1, [0.0], levels)
+    for _ in range(6):
+        fit.round(model)
+    return _core.write_model(model, METADATA)
+
+
+def mutated(file: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    """One to four changes: bits, bytes, numbers at the edge, cuts, insertions, repeats, splices."""
+    data = bytearray(file)
+    for _ in range(rng.integers(1, 5)):
+        change = rng.integers(0, 8)
+        at = int(rng.integers(0, max(1, len(data))))
+        size = int(rng.integers(1, 17))
+        if change == 0 and data:
+            data[at] ^= 1 << int(rng.integers(0, 8))
+        elif change == 1 and data:
+            data[at] = int(rng.integers(0, 256))
+        elif change == 2:
+            edge = [0, 1, 0x7F, 0x80, 0xFF][int(rng.integers(0, 5))]
+            data[at : at + size] = bytes([edge]) * min(size, len(data) - at)
+        elif change == 3:
+            del data[at : at + size]
+        elif change == 4:
+            data[at:at] = rng.bytes(size)
+        elif change == 5:
+            data[at:at] = data[at : at + size]
+        elif change == 6:
+            start = int(rng.integers(0, len(other)))
+            data[at : at + size] = other[start : start + size]
+        else:
+            del data[at:]
+    return bytes(data)
+
+
+def mutations(file: bytes, other: bytes, seed: int, count: int) -> Iterator[bytes]:
+    rng = np.random.default_rng(seed)
+    made = 0
+    while made < count:
+        data = mutated(file, other, rng)
+        if data != file:
+            made += 1
+            yield data

@@ -1,0 +1,242 @@
+"""A file made by someone who means harm, its checksum in order, is refused or is a sound model."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mutations import grown_file, small_file
+
+from bosquet import _core
+from bosquet.io import ModelFileError
+from handmade import Leaf, Split, ensemble_bytes, model_file, signed, varint
+
+HERE = Path(__file__).resolve().parent
+
+
+def run_hostile(seed: int, count: int) -> tuple[int, int]:
+    command = [sys.executable, str(HERE / "hostile.py"), str(seed), str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, f"seed {seed}: exit {done.returncode}\n{done.stderr[-2000:]}"
+    refused, accepted = done.stdout.split()
+    return int(refused), int(accepted)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_thousands_of_signed_mutations_are_refused_or_work(seed: int) -> None:
+    refused, accepted = run_hostile(seed, 3000)
+    assert refused > 500
+    assert accepted > 100  # else the mutations do not get past the first checks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_a_hundred_thousand_signed_mutations_are_refused_or_work(seed: int) -> None:
+    run_hostile(seed, 10_000)
+
+
+def read(section: bytes, **options: Any) -> None:
+    _core.read_model(model_file(section, **options))
+
+
+def reals(*values: float) -> bytes:
+    return struct.pack(f"<{len(values)}d", *values)
+
+
+def leaf(value: float = 1.0, cover: float = 1.0) -> bytes:
+    return varint(0) + struct.pack("<df", value, cover)
+
+
+def split(head: int, pair: int, test: bytes, gain: float = 1.0, cover: float = 1.0) -> bytes:
+    return varint(head) + varint(pair) + test + struct.pack("<ff", gain, cover)
+
+
+def frame(trees: bytes, count: int = 1) -> bytes:
+    """Feature 0 is quantitative with the threshold 0.5, feature 1 has 12 categories."""
+    start = varint(2) + varint(1) + reals(0.0) + varint(0) + varint(12)
+    return start + varint(1) + reals(0.5) + varint(0) + varint(count) + trees
+
+
+FIRST = varint(0)  # the only threshold
+
+
+def test_the_frame_of_these_tests_is_sound() -> None:
+    read(frame(varint(1) + split(1, 0, FIRST) + leaf() + leaf()))
+    read(frame(varint(1) + split(1 + 4 + 2, 0, b"\x02\x00\x08") + leaf() + leaf()))
+
+
+BAD_TREES = {
+    "a feature that does not exist": (varint(1) + split(1 + 8, 0, FIRST) + leaf() * 2, "feature"),
+    "a head that is too large": (varint(1) + split(2**62, 0, FIRST) + leaf() * 2, "a node"),
+    "a threshold that does not exist": (
+        varint(1) + split(1, 0, varint(1)) + leaf() * 2,
+        "threshold",
+    ),
+    "a child that does not exist": (varint(1) + split(1, 1, FIRST) + leaf() * 2, "child"),
+    "a split in a tree of one leaf": (varint(0) + split(1, 0, FIRST) + leaf() * 2, "child"),
+    "a node that is its own child": (
+        varint(2) + split(1, 1, FIRST) + leaf() * 2 + split(1, 1, FIRST) + leaf(),
+        "before its parent",
+    ),
+    "a cycle": (
+        varint(2) + split(1, 1, FIRST) + leaf() * 2 + split(1, 0, FIRST) + leaf(),
+        "before its parent",
+    ),
+    "a node with two parents": (
+        varint(2) + split(1, 0, FIRST) + split(1, 1, FIRST) + split(1, 1, FIRST) + leaf() * 2,
+        "two parents",
+    ),
+    "nodes without a parent": (varint(1) + leaf() * 3, "no parent"),
+    "a leaf that is infinite": (varint(0) + leaf(float("inf")), "not finite"),
+    "a leaf that is not a number": (varint(0) + leaf(float("nan")), "not finite"),
+    "a cover that is not a number": (varint(0) + leaf(1.0, float("nan")), "cover"),
+    "a negative cover": (varint(0) + leaf(1.0, -1.0), "cover"),
+    "a gain that is not a number": (
+        varint(1) + split(1, 0, FIRST, gain=float("nan")) + leaf() * 2,
+        "gain",
+    ),
+    "categories of a quantitative feature": (
+        varint(1) + split(1 + 2, 0, b"\x01\x01") + leaf() * 2,
+        "quantitative feature",
+    ),
+    "a category that does not exist": (
+        varint(1) + split(1 + 4 + 2, 0, b"\x02\x00\x10") + leaf() * 2,
+        "category that does not exist",
+    ),
+    "a category set that is too large": (
+        varint(1) + split(1 + 4 + 2, 0, b"\x05\x00\x00\x00\x00\x01") + leaf() * 2,
+        "category set is too large",
+    ),
+    "a category set that is padded": (
+        varint(1) + split(1 + 4 + 2, 0, b"\x02\x01\x00") + leaf() * 2,
+        "shortest form",
+    ),
+    "a category set of a billion bytes": (
+        varint(1) + split(1 + 4 + 2, 0, varint(10**9)) + leaf() * 2,
+        "more than the file holds",
+    ),
+    "a tree of a quintillion nodes": (varint(10**18) + leaf(), "more than the file holds"),
+    "a tree of a few nodes too many": (
+        varint(2) + split(1, 0, FIRST) + leaf() * 2,
+        "more than|ends",
+    ),
+    "a number that is not in its shortest form": (b"\x80\x00" + leaf(), "shortest form"),
+    "a number of eleven bytes": (b"\xff" * 10 + b"\x01" + leaf(), "too large"),
+    "more bytes than the trees take": (varint(0) + leaf() + b"\x00", "followed by more bytes"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TREES)
+def test_a_bad_tree_is_refused_by_name(name: str) -> None:
+    tree, message = BAD_TREES[name]
+    with pytest.raises(ModelFileError, match=message):
+        read(frame(tree))
+
+
+def test_a_categorical_feature_is_not_split_at_a_threshold() -> None:
+    start = varint(1) + varint(1) + reals(0.0) + varint(5) + varint(1) + reals(0.5) + varint(1)
+    with pytest.raises(ModelFileError, match="categorical feature"):
+        read(start + varint(1) + split(1, 0, FIRST) + leaf() * 2)
+
+
+BAD_FRAMES = {
+    "no output": (varint(1) + varint(0) + varint(0) * 3, "no output"),
+    "a billion outputs": (varint(1) + varint(10**9) + reals(0.0), "number of outputs"),
+    "a billion features": (varint(10**9) + varint(1) + reals(0.0), "number of features"),
+    "a base that is not finite": (varint(0) + varint(1) + reals(float("nan")) + varint(0), "base"),
+    "too many categories": (
+        varint(1) + varint(1) + reals(0.0) + varint(65_536) + bytes(9),
+        "categories",
+    ),
+    "a billion thresholds": (
+        varint(1) + varint(1) + reals(0.0) + varint(0) + varint(10**9) + reals(0.0),
+        "thresholds",
+    ),
+    "thresholds that do not ascend": (
+        varint(1) + varint(1) + reals(0.0) + varint(0) + varint(2) + reals(1.0, 1.0) + varint(0),
+        "ascend",
+    ),
+    "a threshold that is not a number": (
+        varint(1)
+        + varint(1)
+        + reals(0.0)
+        + varint(0)
+        + varint(1)
+        + reals(float("nan"))
+        + varint(0),
+        "threshold",
+    ),
+    "a billion trees": (varint(0) + varint(1) + reals(0.0) + varint(10**9), "number of trees"),
+    "trees that outputs cannot share": (
+        varint(0) + varint(2) + reals(0.0, 0.0) + varint(1) + varint(0) + leaf(),
+        "shared out",
+    ),
+    "nothing": (b"", "ends inside"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FRAMES)
+def test_a_bad_ensemble_is_refused_by_name(name: str) -> None:
+    section, message = BAD_FRAMES[name]
+    with pytest.raises(ModelFileError, match=message):
+        read(section)
+
+
+def test_sections_are_where_they_should_be() -> None:
+    file = small_file()
+    tree_at = file.index(b"TREE")
+    for data, message in (
+        (file[:32] + b"ATEM" + file[36:], "metadata section"),
+        (file[:tree_at] + b"EERT" + file[tree_at + 4 :], "ensemble section"),
+        (file[:36] + struct.pack("<Q", 2**63) + file[44:], "ends inside the metadata"),
+        (file[: tree_at + 4] + struct.pack("<Q", 2**64 - 1) + file[tree_at + 12 :], "ends inside"),
+        (file + b"TREE" + bytes(8), "followed by more bytes"),
+        (file[:12] + b"\x01" + file[13:], "reserved"),
+        (file[:8] + bytes(4) + file[12:], "no format 0"),
+        (file[:32], "ends inside"),
+    ):
+        with pytest.raises(ModelFileError, match=message):
+            _core.read_model(signed(data))
+
+
+def test_a_model_that_could_not_be_read_is_not_written() -> None:
+    model = _core.Ensemble(1, 1, [float("inf")], [])
+    with pytest.raises(ModelFileError, match="cannot be saved: the base is not finite"):
+        _core.write_model(model, b"{}")
+
+
+def test_a_deep_tree_is_no_trouble() -> None:
+    node: Any = Leaf(0.0)
+    for i in range(50_000):
+        node = Split(0, Leaf(float(i)), node, threshold=float(-i))
+    model, _ = _core.read_model(model_file(ensemble_bytes([node], 1), crc=_core.checksum))
+    X = np.array([[-49_998.5], [1.0]])
+    assert model.predict_rows(X).tolist() == [[49_998.0], [0.0]]
+    assert np.array_equal(
+        model.predict_raw(np.repeat(X, 600, axis=0), 0, 1)[::600], [[49_998.0], [0.0]]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_reader_is_clean_under_sanitizers(tmp_path: Path) -> None:
+    sources = [HERE / "fuzz_reader.cpp"]
+    for room in ("base", "parallel", "data", "tree", "io"):
+        sources += sorted((HERE.parents[1] / "cpp" / room).glob("*.cpp"))
+    program, files = tmp_path / "fuzz_reader", []
+    for name, file in (("small", small_file()), ("grown", grown_file())):
+        (tmp_path / name).write_bytes(file)
+        files.append(str(tmp_path / name))
+    flags = ["-std=c++20", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    flags += ["-DBOSQUET_ISA=baseline", f"-I{HERE.parents[1] / 'cpp'}", "-pthread"]
+    subprocess.run(["g++", *flags, *map(str, sources), "-o", str(program)], check=True)
+    done = subprocess.run(
+        [str(program), "50000", *files], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
