@@ -96,25 +96,29 @@ def draw(path, seconds, model, data):
     """Fit times, the course of the loss, importances."""
     plt.rcParams |= {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}
     plt.rcParams |= {"axes.spines.top": False, "axes.spines.right": False}
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    figure.get_layout_engine().set(wspace=0.06)
+    left, middle, right = axes
 
     names = sorted(seconds, key=lambda name: -seconds[name])
     colours = [GREEN if name == "Bosquet" else GREY for name in names]
     bars = left.barh(names, [seconds[name] for name in names], color=colours)
     left.bar_label(bars, fmt="%.2f s", padding=3)
     left.set(xlim=(0, 1.2 * max(seconds.values())), xticks=[])
-    left.set_title(f"Fit time: 75,000 rows, {ROUNDS} rounds, {THREADS} threads")
+    left.set_title(f"75,000 rows x 28: fit on {THREADS} threads")
 
     rounds = np.arange(1, len(model.train_score_) + 1)
     middle.plot(rounds, model.train_score_, color=GREY, label="training")
     middle.plot(rounds, model.validation_score_, color=GREEN, label="held out")
-    middle.axvline(model.n_iter_, color=GREEN, linestyle=":", label=f"kept: {model.n_iter_} rounds")
+    best = model.validation_score_[model.n_iter_ - 1]
+    middle.plot(model.n_iter_, best, "o", color=GREEN, label=f"kept: {model.n_iter_} rounds")
     middle.set(ylim=(0, None), xlabel="round")
     middle.set_title("Breast cancer: log loss")
     middle.legend(frameon=False)
 
     top = np.argsort(model.feature_importances_)[-8:]
     right.barh(data.feature_names[top], model.feature_importances_[top], color=GREEN)
+    right.xaxis.set_major_formatter("{x:.0%}")
     right.set_title("Breast cancer: share of the gain")
     figure.savefig(path, dpi=100)
     print(f"\nWrote {path}")

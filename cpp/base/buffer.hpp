@@ -1,5 +1,5 @@
-// A large uninitialised array on huge pages where the system offers them: gathering rows from tens of
-// megabytes on 4 KB pages spends a quarter of its time in TLB misses.
+// A large uninitialised array on huge pages where the system offers them: gathering rows from tens
+// of megabytes on 4 KB pages spends a quarter of its time in TLB misses.
 #pragma once
 
 #include <cstddef>

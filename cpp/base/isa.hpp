@@ -1,4 +1,5 @@
-// Which instruction set the kernels run on, chosen when the library runs and never when it is built.
+// Which instruction set the kernels run on, chosen when the library runs and never when it is
+// built.
 //
 // A file named *_kernel.cpp is compiled once per instruction set, inside a namespace of that name
 // (the macro BOSQUET_ISA). It must not use the standard library's templates: the linker keeps one
@@ -20,20 +21,20 @@ Isa parse_isa(std::string_view name);
 }  // namespace bosquet
 
 #ifdef BOSQUET_X86_KERNELS
-#define BOSQUET_DECLARE_KERNELS(Type, table) \
-    namespace baseline {                     \
-    extern const Type table;                 \
-    }                                        \
-    namespace avx2 {                         \
-    extern const Type table;                 \
-    }                                        \
-    namespace avx512 {                       \
-    extern const Type table;                 \
-    }                                        \
-    inline const Type& select_##table(::bosquet::Isa isa) {             \
-        return isa == ::bosquet::Isa::avx512 ? avx512::table            \
-               : isa == ::bosquet::Isa::avx2 ? avx2::table              \
-                                             : baseline::table;         \
+#define BOSQUET_DECLARE_KERNELS(Type, table)                    \
+    namespace baseline {                                        \
+    extern const Type table;                                    \
+    }                                                           \
+    namespace avx2 {                                            \
+    extern const Type table;                                    \
+    }                                                           \
+    namespace avx512 {                                          \
+    extern const Type table;                                    \
+    }                                                           \
+    inline const Type& select_##table(::bosquet::Isa isa) {     \
+        return isa == ::bosquet::Isa::avx512 ? avx512::table    \
+               : isa == ::bosquet::Isa::avx2 ? avx2::table      \
+                                             : baseline::table; \
     }
 #else
 #define BOSQUET_DECLARE_KERNELS(Type, table) \

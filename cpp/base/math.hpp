@@ -1,5 +1,5 @@
-// Exponential and logarithm written out in additions and multiplications: every instruction set, every
-// vector width and every C library then gives the same bits, and loops over them vectorise.
+// Exponential and logarithm written out in additions and multiplications: every instruction set,
+// every vector width and every C library then gives the same bits, and loops over them vectorise.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// Random numbers by counting: a draw is a hash of (seed, stream, index), so any thread, any order and
-// any partition of the rows sees the same draw for the same row.
+// Random numbers by counting: a draw is a hash of (seed, stream, index), so any thread, any order
+// and any partition of the rows sees the same draw for the same row.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,8 @@ class Fit {
             throw InputError("monotone constraints must name every feature");
     }
 
-    void set_holdout(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target, DoubleArray weight) {
+    void set_holdout(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
+                     DoubleArray weight) {
         holdout_ = sample_of(std::move(matrix), target, weight);
     }
 
@@ -198,8 +199,10 @@ void bind_boost(nb::module_& module) {
         .def("start", &Fit::start, nb::arg("raw"), nb::arg("holdout_raw") = nb::none())
         .def("round", &Fit::round, nb::arg("ensemble"), nb::arg("gradients") = nb::none(),
              nb::arg("minimisers") = nb::none(),
-             "One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; `minimisers("
-             "leaf_of_row, leaves, output)` then gives the leaves' values unless steps are Newton's.")
+             "One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; "
+             "`minimisers("
+             "leaf_of_row, leaves, output)` then gives the leaves' values unless steps are "
+             "Newton's.")
         .def("train_loss", &Fit::train_loss)
         .def("holdout_loss", &Fit::holdout_loss)
         .def("raw", &Fit::raw, nb::arg("holdout") = false)

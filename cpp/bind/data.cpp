@@ -20,10 +20,14 @@ ColumnType type_of(nb::dlpack::dtype dtype) {
     bool is_signed = code == Code::Int;
     if (is_signed || code == Code::UInt || code == Code::Bool) {
         switch (dtype.bits) {
-            case 8: return is_signed ? ColumnType::i8 : ColumnType::u8;
-            case 16: return is_signed ? ColumnType::i16 : ColumnType::u16;
-            case 32: return is_signed ? ColumnType::i32 : ColumnType::u32;
-            case 64: return is_signed ? ColumnType::i64 : ColumnType::u64;
+            case 8:
+                return is_signed ? ColumnType::i8 : ColumnType::u8;
+            case 16:
+                return is_signed ? ColumnType::i16 : ColumnType::u16;
+            case 32:
+                return is_signed ? ColumnType::i32 : ColumnType::u32;
+            case 64:
+                return is_signed ? ColumnType::i64 : ColumnType::u64;
         }
     }
     throw InputError("a column must hold 32- or 64-bit floats, integers or booleans");
@@ -33,8 +37,9 @@ Column column_of(const AnyArray& array, std::size_t axis_offset, std::size_t axi
     std::size_t item = array.itemsize();
     Column column;
     column.type = type_of(array.dtype());
-    column.data = static_cast<const std::byte*>(array.data()) +
-                  static_cast<std::ptrdiff_t>(axis_offset * item) * (axis == 1 ? array.stride(1) : 1);
+    column.data =
+        static_cast<const std::byte*>(array.data()) +
+        static_cast<std::ptrdiff_t>(axis_offset * item) * (axis == 1 ? array.stride(1) : 1);
     column.stride = static_cast<std::ptrdiff_t>(item) * array.stride(0);
     return column;
 }
@@ -65,15 +70,18 @@ Table table_of(nb::handle data) {
 void bind_data(nb::module_& module) {
     nb::class_<Bins>(module, "Bins", "What binning learned of each column.")
         .def_prop_ro("n_features", [](const Bins& self) { return self.features.size(); })
-        .def("edges", [](const Bins& self, std::size_t f) { return to_array(self.features.at(f).edges); },
-             nb::arg("feature"), "Upper edges of the bins of a quantitative column.")
-        .def("n_bins", [](const Bins& self, std::size_t f) { return self.features.at(f).bins(); },
-             nb::arg("feature"), "Number of bins, the one for missing values included.");
+        .def(
+            "edges",
+            [](const Bins& self, std::size_t f) { return to_array(self.features.at(f).edges); },
+            nb::arg("feature"), "Upper edges of the bins of a quantitative column.")
+        .def(
+            "n_bins", [](const Bins& self, std::size_t f) { return self.features.at(f).bins(); },
+            nb::arg("feature"), "Number of bins, the one for missing values included.");
 
     module.def(
         "learn_bins",
-        [](nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights, int max_bins,
-           std::size_t sample_rows, std::uint64_t seed, int threads) {
+        [](nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights,
+           int max_bins, std::size_t sample_rows, std::uint64_t seed, int threads) {
             Table table = table_of(data);
             if (max_bins < 2 || max_bins > 255) throw InputError("max_bins must be in 2..255");
             if (!categories.empty() && categories.size() != table.columns.size())
@@ -95,11 +103,14 @@ void bind_data(nb::module_& module) {
 
     nb::class_<BinnedMatrix>(module, "BinnedMatrix", "A table in bins.")
         .def_prop_ro("n_rows", &BinnedMatrix::rows)
-        .def("bin", [](const BinnedMatrix& self, std::size_t feature, std::size_t row) {
-            const FeaturePlace& place = self.layout().features.at(feature);
-            if (row >= self.rows()) throw nb::index_error();
-            return place.active ? self.bin(place, row) : 0;
-        }, nb::arg("feature"), nb::arg("row"), "The bin of one value; 0 is missing.");
+        .def(
+            "bin",
+            [](const BinnedMatrix& self, std::size_t feature, std::size_t row) {
+                const FeaturePlace& place = self.layout().features.at(feature);
+                if (row >= self.rows()) throw nb::index_error();
+                return place.active ? self.bin(place, row) : 0;
+            },
+            nb::arg("feature"), nb::arg("row"), "The bin of one value; 0 is missing.");
 
     module.def(
         "bin_table",

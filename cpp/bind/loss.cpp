@@ -1,9 +1,10 @@
+#include "loss/loss.hpp"
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
-#include "loss/loss.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;
@@ -17,8 +18,7 @@ LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatri
     if (target.shape(0) != loss.targets() || raw.shape(0) != loss.outputs() || raw.shape(1) != rows)
         throw InputError("targets and raw predictions do not have the loss's shape");
     bool weighted = weight != nullptr && weight->shape(0) != 0;
-    if (weighted && weight->shape(0) != rows)
-        throw InputError("weights must have one entry a row");
+    if (weighted && weight->shape(0) != rows) throw InputError("weights must have one entry a row");
     if (loss.softmax())
         for (std::size_t i = 0; i < rows; ++i)
             if (!(target.data()[i] >= 0 && target.data()[i] < loss.outputs()))
@@ -34,33 +34,45 @@ void bind_loss(nb::module_& module) {
              nb::arg("name"), nb::arg("outputs"), nb::arg("targets"), nb::arg("parameters"))
         .def_prop_ro("outputs", &Loss::outputs)
         .def_prop_ro("curved", &Loss::curved)
-        .def("start_round", [](Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
-            self.start_round(data_of(self, target, raw, &weight));
-        }, nb::arg("target"), nb::arg("raw"), nb::arg("weight"))
-        .def("value", [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
-            LossData data = data_of(self, target, raw, &weight);
-            return self.value(data, {0, data.rows}, best_isa());
-        }, nb::arg("target"), nb::arg("raw"), nb::arg("weight"), "Sum of weight times loss.")
-        .def("gradient_hessian", [](const Loss& self, DoubleMatrix target, DoubleMatrix raw,
-                                    const std::string& isa) {
-            LossData data = data_of(self, target, raw, nullptr);
-            std::size_t size = raw.shape(0) * raw.shape(1);
-            std::vector<GradientPair> pairs(size);
-            self.gradients(data, {0, data.rows}, parse_isa(isa), pairs.data());
-            float *g, *h;
-            auto gradient = new_array<float>({raw.shape(0), raw.shape(1)}, &g);
-            auto hessian = new_array<float>({raw.shape(0), raw.shape(1)}, &h);
-            for (std::size_t i = 0; i < size; ++i) {
-                g[i] = pairs[i].g;
-                h[i] = pairs[i].h;
-            }
-            return nb::make_tuple(gradient, hessian);
-        }, nb::arg("target"), nb::arg("raw"), nb::arg("isa") = "auto")
-        .def("best_constants", [](const Loss& self, DoubleMatrix target, DoubleArray weight) {
-            std::vector<double> zeros(self.outputs() * target.shape(1));
-            if (target.shape(0) != self.targets()) throw InputError("targets do not have the loss's shape");
-            LossData data{target.shape(1), target.shape(1), target.data(),
-                          weight.shape(0) != 0 ? weight.data() : nullptr, zeros.data()};
-            return to_array(self.best_constants(data));
-        }, nb::arg("target"), nb::arg("weight"));
+        .def(
+            "start_round",
+            [](Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
+                self.start_round(data_of(self, target, raw, &weight));
+            },
+            nb::arg("target"), nb::arg("raw"), nb::arg("weight"))
+        .def(
+            "value",
+            [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
+                LossData data = data_of(self, target, raw, &weight);
+                return self.value(data, {0, data.rows}, best_isa());
+            },
+            nb::arg("target"), nb::arg("raw"), nb::arg("weight"), "Sum of weight times loss.")
+        .def(
+            "gradient_hessian",
+            [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, const std::string& isa) {
+                LossData data = data_of(self, target, raw, nullptr);
+                std::size_t size = raw.shape(0) * raw.shape(1);
+                std::vector<GradientPair> pairs(size);
+                self.gradients(data, {0, data.rows}, parse_isa(isa), pairs.data());
+                float *g, *h;
+                auto gradient = new_array<float>({raw.shape(0), raw.shape(1)}, &g);
+                auto hessian = new_array<float>({raw.shape(0), raw.shape(1)}, &h);
+                for (std::size_t i = 0; i < size; ++i) {
+                    g[i] = pairs[i].g;
+                    h[i] = pairs[i].h;
+                }
+                return nb::make_tuple(gradient, hessian);
+            },
+            nb::arg("target"), nb::arg("raw"), nb::arg("isa") = "auto")
+        .def(
+            "best_constants",
+            [](const Loss& self, DoubleMatrix target, DoubleArray weight) {
+                std::vector<double> zeros(self.outputs() * target.shape(1));
+                if (target.shape(0) != self.targets())
+                    throw InputError("targets do not have the loss's shape");
+                LossData data{target.shape(1), target.shape(1), target.data(),
+                              weight.shape(0) != 0 ? weight.data() : nullptr, zeros.data()};
+                return to_array(self.best_constants(data));
+            },
+            nb::arg("target"), nb::arg("weight"));
 }

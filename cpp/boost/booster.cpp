@@ -20,7 +20,8 @@ Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::vector<double> t
 }
 
 LossData Sample::data() const {
-    return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(), raw_.data()};
+    return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(),
+            raw_.data()};
 }
 
 double Sample::total_weight() const {
@@ -128,9 +129,8 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
             sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
     }
     for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
-        const GradientPair* pairs = sampled && options_.gradient_sampling
-                                        ? sampler_.scaled(k)
-                                        : pairs_.data() + k * rows;
+        const GradientPair* pairs =
+            sampled && options_.gradient_sampling ? sampler_.scaled(k) : pairs_.data() + k * rows;
         GradientScale scale;
         {
             Stopwatch watch(timings_.gradient);
@@ -196,8 +196,8 @@ void Booster::place_rows(const GrownTree& grown) {
 }
 
 void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values) {
-    std::vector<double> values = options_.newton ? newton_values(grown, output)
-                                                 : exact_values(grown, output, leaf_values);
+    std::vector<double> values =
+        options_.newton ? newton_values(grown, output) : exact_values(grown, output, leaf_values);
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
         double value = values[leaf];
         double step = options_.grow.max_delta_step;
@@ -209,8 +209,9 @@ void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValue
     set_cover(grown);
 }
 
-// -G / (H + l2) from the gradients as they were before they became integers, row by row in blocks of
-// a fixed size. With rows drawn by gradient all rows take part: those not drawn are free to count.
+// -G / (H + l2) from the gradients as they were before they became integers, row by row in blocks
+// of a fixed size. With rows drawn by gradient all rows take part: those not drawn are free to
+// count.
 std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
     struct Sum {
         double g = 0, h = 0;
@@ -273,8 +274,8 @@ std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output
     return values;
 }
 
-// The rows that a leaf's minimiser is taken on: those drawn for the tree, or all where they were drawn
-// with unequal chances, for then the minimiser of the drawn ones is not that of the leaf.
+// The rows that a leaf's minimiser is taken on: those drawn for the tree, or all where they were
+// drawn with unequal chances, for then the minimiser of the drawn ones is not that of the leaf.
 std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& grown) const {
     std::vector<std::vector<std::uint32_t>> members(grown.leaves.size());
     if (options_.subsample < 1 && options_.gradient_sampling) {
@@ -288,13 +289,14 @@ std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& g
         if (set.rows != nullptr)
             std::copy_n(set.rows, set.count, members[leaf].begin());
         else
-            std::iota(members[leaf].begin(), members[leaf].end(), static_cast<std::uint32_t>(set.first));
+            std::iota(members[leaf].begin(), members[leaf].end(),
+                      static_cast<std::uint32_t>(set.first));
     }
     return members;
 }
 
-// Growing bounds values in the unit of gradients; minimisers are in that of the target. So the bounds
-// of monotone splits are drawn again, from the minimisers of the two sides, parents first.
+// Growing bounds values in the unit of gradients; minimisers are in that of the target. So the
+// bounds of monotone splits are drawn again, from the minimisers of the two sides, parents first.
 void Booster::bound_by_minimisers(GrownTree& grown,
                                   const std::vector<std::vector<std::uint32_t>>& members,
                                   std::uint32_t output) const {

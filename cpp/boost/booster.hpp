@@ -61,12 +61,12 @@ class Booster {
             Isa isa, Team& team);
 
     // Values of a tree's leaves, asked of the caller: (leaf of each row, leaves, output).
-    using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>, std::size_t,
-                                                         std::uint32_t)>;
+    using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>,
+                                                         std::size_t, std::uint32_t)>;
 
     // One tree for each output, added to `ensemble`. `given`, if not empty, takes the place of the
-    // loss's own gradients: output k of row i at k * rows + i. `leaf_values`, if any, takes the place
-    // of the loss's own minimiser.
+    // loss's own gradients: output k of row i at k * rows + i. `leaf_values`, if any, takes the
+    // place of the loss's own minimiser.
     void round(Ensemble& ensemble, std::span<const GradientPair> given,
                const LeafValues& leaf_values, Sample* holdout);
 

@@ -1,9 +1,9 @@
 // From real gradients to integers whose sums cannot overflow.
 //
-// A packed sum has 31 bits for each half. The unit is the smallest power of two for which the sum of
-// the absolute values of all rows, each rounded, stays below 2^31: whatever rows a node or a bin
-// holds, its sum is smaller. Bits therefore follow from the sums and not from the largest row: one row
-// a million times the others costs one bit, not twenty.
+// A packed sum has 31 bits for each half. The unit is the smallest power of two for which the sum
+// of the absolute values of all rows, each rounded, stays below 2^31: whatever rows a node or a bin
+// holds, its sum is smaller. Bits therefore follow from the sums and not from the largest row: one
+// row a million times the others costs one bit, not twenty.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ struct QuantiseKernels {
 };
 BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 
-// The units for gradients with these sums. Where every row has the same hessian it becomes 1, so that
-// a sum of hessians is a count.
+// The units for gradients with these sums. Where every row has the same hessian it becomes 1, so
+// that a sum of hessians is a count.
 GradientScale scale_for(const PairSums& sums, std::size_t rows);
 
 }  // namespace bosquet

@@ -47,7 +47,8 @@ Router::Router(const GrownTree& grown, const BinnedMatrix& matrix,
 void Router::route(Range rows, std::uint16_t* leaf_of_row) const {
     if (lines_.empty()) return route_one_by_one(rows, leaf_of_row);
     std::vector<std::uint8_t> lines = lines_;
-    kernels_->route(splits_.data(), splits_.size(), lines.data(), rows.begin, rows.end, leaf_of_row);
+    kernels_->route(splits_.data(), splits_.size(), lines.data(), rows.begin, rows.end,
+                    leaf_of_row);
 }
 
 void Router::route_one_by_one(Range rows, std::uint16_t* leaf_of_row) const {

@@ -1,6 +1,6 @@
-#include "boost/route.hpp"
-
 #include <cstring>
+
+#include "boost/route.hpp"
 
 namespace bosquet::BOSQUET_ISA {
 

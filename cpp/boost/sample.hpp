@@ -19,9 +19,9 @@ class RowSampler {
     void draw_uniform(std::size_t rows, double share, std::uint64_t seed, std::uint64_t round,
                       Team& team);
 
-    // A row with a chance in proportion to the length of its gradient, at most 1, `share` on average
-    // (minimal variance sampling: Ibragimov and Gusev 2019). A row drawn with chance p stands for
-    // 1 / p rows: its pairs are scaled by that.
+    // A row with a chance in proportion to the length of its gradient, at most 1, `share` on
+    // average (minimal variance sampling: Ibragimov and Gusev 2019). A row drawn with chance p
+    // stands for 1 / p rows: its pairs are scaled by that.
     void draw_by_gradient(const GradientPair* pairs, std::size_t rows, std::uint32_t outputs,
                           double share, std::uint64_t seed, std::uint64_t round, Team& team);
 

@@ -1,6 +1,6 @@
-// Finding the bin of a value: the edges are 16 segments of 16. The number of segments that end below
-// the value names its segment, the number of edges below it inside the segment names the bin. With
-// vectors each count is a comparison or two, without a branch or a chain of dependent loads.
+// Finding the bin of a value: the edges are 16 segments of 16. The number of segments that end
+// below the value names its segment, the number of edges below it inside the segment names the bin.
+// With vectors each count is a comparison or two, without a branch or a chain of dependent loads.
 #include <cstddef>
 #include <cstdint>
 #if defined(__AVX2__)

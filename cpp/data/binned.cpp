@@ -58,8 +58,7 @@ BinnedMatrix::BinnedMatrix(const Table& table, std::span<const FeatureBins> bins
                            Team& team)
     : rows_(table.rows), layout_(bins, table.rows) {
     std::size_t tile_bytes = 0;
-    for (const Tile& tile : layout_.tiles)
-        tile_bytes = tile.offset + aligned(rows_ * tile.stride);
+    for (const Tile& tile : layout_.tiles) tile_bytes = tile.offset + aligned(rows_ * tile.stride);
     tiles_ = Buffer<std::uint8_t>(tile_bytes);
     columns_ = Buffer<std::uint8_t>(layout_.column_bytes);
 

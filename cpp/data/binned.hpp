@@ -11,8 +11,9 @@
 
 namespace bosquet {
 
-// Where a feature lives. Narrow features stand in tiles and have 256 histogram entries each; wide ones
-// (more than 255 levels) stand in their two-byte column only, and have as many entries as bins.
+// Where a feature lives. Narrow features stand in tiles and have 256 histogram entries each; wide
+// ones (more than 255 levels) stand in their two-byte column only, and have as many entries as
+// bins.
 struct FeaturePlace {
     std::uint32_t bins = 0;
     std::uint32_t histogram = 0;  // first entry in a node's histogram
@@ -25,8 +26,8 @@ struct FeaturePlace {
 };
 
 struct Tile {
-    std::size_t offset = 0;       // first byte
-    std::uint32_t stride = 0;     // bytes a row: 4, 8, 16 or 32, so that a row never straddles a line
+    std::size_t offset = 0;    // first byte
+    std::uint32_t stride = 0;  // bytes a row: 4, 8, 16 or 32, so that a row never straddles a line
     std::uint32_t features = 0;   // how many bytes of the stride are used
     std::uint32_t histogram = 0;  // first entry in a node's histogram
 };

@@ -1,4 +1,5 @@
-// From values to bins: what was learned of each column, and how a table is turned into bins with it.
+// From values to bins: what was learned of each column, and how a table is turned into bins with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace bosquet {
 
-// Bin 0 holds missing values. A quantitative value x lies in bin 1 + #{edges below x}, a category of
-// code c in bin 1 + c; a code that was not seen in training counts as missing.
+// Bin 0 holds missing values. A quantitative value x lies in bin 1 + #{edges below x}, a category
+// of code c in bin 1 + c; a code that was not seen in training counts as missing.
 struct FeatureBins {
     bool categorical = false;
     bool has_missing = false;

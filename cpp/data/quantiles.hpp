@@ -11,10 +11,10 @@ namespace bosquet {
 
 constexpr int kMaxBins = 255;  // of values; bin 0 is for missing ones
 
-// Edges e_1 < e_2 < ... of at most `max_bins` bins of about equal weight: a value x lies in the first
-// bin whose edge is not below it. A column with no more than `max_bins` distinct values gets one bin a
-// value, with edges halfway between neighbours. `values` has no NaN and is sorted in place; `weights`
-// belongs to it row by row, or is empty.
+// Edges e_1 < e_2 < ... of at most `max_bins` bins of about equal weight: a value x lies in the
+// first bin whose edge is not below it. A column with no more than `max_bins` distinct values gets
+// one bin a value, with edges halfway between neighbours. `values` has no NaN and is sorted in
+// place; `weights` belongs to it row by row, or is empty.
 std::vector<double> quantile_edges(std::vector<double>& values, std::vector<double>& weights,
                                    int max_bins);
 std::vector<double> quantile_edges(std::vector<float>& values, std::vector<double>& weights,

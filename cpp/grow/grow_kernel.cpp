@@ -1,7 +1,7 @@
 // The inner loops of growing a tree, compiled once per instruction set.
-#include "grow/kernels.hpp"
-
 #include <cstring>
+
+#include "grow/kernels.hpp"
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -111,7 +111,8 @@ void subtract(Packed* __restrict a, const Packed* __restrict b, std::size_t coun
 constexpr std::uint32_t kScanRoom = 256 + 8;
 
 // left[i] = before + histogram[1] + ... + histogram[i + 1]
-inline void prefix_sums(const Packed* histogram, std::uint32_t splits, Packed before, Packed* left) {
+inline void prefix_sums(const Packed* histogram, std::uint32_t splits, Packed before,
+                        Packed* left) {
     std::uint32_t i = 0;
 #if defined(__AVX2__)
     // Four at a time: the chain from one four to the next is a single addition.
@@ -153,7 +154,8 @@ inline float bound_scores(const Packed* left, std::uint32_t splits, Packed total
     auto l2_units = static_cast<float>(scale.l2 / scale.hessian_unit);
     double spread = static_cast<double>(hessian_of(total)) + 2 * (scale.l2 / scale.hessian_unit);
     const __m256 mean = _mm256_set1_ps(static_cast<float>(gradient_of(total) / spread));
-    const __m256 l2 = _mm256_set1_ps(l2_units), none = _mm256_set1_ps(-1), zero = _mm256_setzero_ps();
+    const __m256 l2 = _mm256_set1_ps(l2_units), none = _mm256_set1_ps(-1),
+                 zero = _mm256_setzero_ps();
     const __m256 sign = _mm256_set1_ps(-0.0f), ulps = _mm256_set1_ps(0x1p-21f);
     const __m256i total_h = _mm256_set1_epi32(hessian_of(total));
     const __m256i too_little = _mm256_set1_epi32(scale.least_hessian - 1);
@@ -229,8 +231,8 @@ ScanResult scan(const Packed* histogram, std::uint32_t bins, Packed total, const
 }
 
 template <class Bin, class GoesLeft>
-[[gnu::always_inline]] inline std::size_t mark(const Bin* column, RowSet rows,
-                                               std::uint64_t* marks, GoesLeft goes_left) {
+[[gnu::always_inline]] inline std::size_t mark(const Bin* column, RowSet rows, std::uint64_t* marks,
+                                               GoesLeft goes_left) {
     std::size_t total = 0;
     for (std::size_t begin = 0; begin < rows.count; begin += 64) {
         std::size_t size = rows.count - begin < 64 ? rows.count - begin : 64;
@@ -251,9 +253,8 @@ template <class Bin, class GoesLeft>
 
 std::size_t mark_below(const std::uint8_t* column, RowSet rows, std::uint8_t shift,
                        std::uint8_t bound, std::uint64_t* marks) {
-    return mark(column, rows, marks, [=](std::uint8_t bin) {
-        return static_cast<std::uint8_t>(bin - shift) <= bound;
-    });
+    return mark(column, rows, marks,
+                [=](std::uint8_t bin) { return static_cast<std::uint8_t>(bin - shift) <= bound; });
 }
 
 std::size_t mark_table(const std::uint8_t* column, RowSet rows, const std::uint8_t* goes_left,
@@ -301,9 +302,9 @@ void split_rows(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
                 std::uint32_t* right) {
     std::size_t i = 0;
 #if defined(__AVX2__)
-    // Eight rows at once: a permutation brings those that go left to the front and the others behind
-    // them. A store writes eight entries though fewer are meant, so the last ones of each side are
-    // left to the loop above, which writes nothing beyond.
+    // Eight rows at once: a permutation brings those that go left to the front and the others
+    // behind them. A store writes eight entries though fewer are meant, so the last ones of each
+    // side are left to the loop above, which writes nothing beyond.
     std::size_t lefts = 0;
     for (std::size_t word = 0; word < (rows.count + 63) / 64; ++word)
         lefts += static_cast<std::size_t>(__builtin_popcountll(marks[word]));
@@ -338,7 +339,7 @@ void split_rows(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
 
 }  // namespace
 
-const GrowKernels grow_kernels = {tile_histogram, wide_histogram, add,        subtract,  scan,
+const GrowKernels grow_kernels = {tile_histogram, wide_histogram, add,       subtract,  scan,
                                   mark_below,     mark_table,     mark_wide, split_rows};
 
 }  // namespace bosquet::BOSQUET_ISA

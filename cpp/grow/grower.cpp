@@ -187,8 +187,8 @@ bool Grower::splittable(const GrowingNode& node) const {
 }
 
 // Expands the node that comes next. If it is small, the nodes behind it that are small too are
-// expanded by the other threads at the same time: they will come next in all likelihood, and one that
-// never does is left as it was, so the tree is the same whatever the size of the team.
+// expanded by the other threads at the same time: they will come next in all likelihood, and one
+// that never does is left as it was, so the tree is the same whatever the size of the team.
 void Grower::expand_some(Frontier& frontier, std::size_t budget) {
     GrowingNode& first = **frontier.begin();
     bool last = budget == 1;
@@ -209,9 +209,8 @@ void Grower::expand_some(Frontier& frontier, std::size_t budget) {
     // Waking another thread costs more than a few thousand additions.
     if (work < 16'000) batch.resize(1);
     for (GrowingNode* node : batch) prepare_expansion(*node, last);
-    team_->run(batch.size(), [&](std::size_t i, int worker) {
-        expand(*batch[i], last, nullptr, worker);
-    });
+    team_->run(batch.size(),
+               [&](std::size_t i, int worker) { expand(*batch[i], last, nullptr, worker); });
 }
 
 // What touches the grower's own lists is done before the threads part.
@@ -284,7 +283,8 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
         rule.tag |= Node::kCategorical;
         std::vector<std::uint32_t>& words = out.tree.category_words;
         auto begin = static_cast<std::uint32_t>(words.size());
-        std::uint32_t count = split.left_bins.back() == 0 ? 0 : (split.left_bins.back() - 1) / 32 + 1;
+        std::uint32_t count =
+            split.left_bins.back() == 0 ? 0 : (split.left_bins.back() - 1) / 32 + 1;
         words.resize(begin + count);
         for (std::uint32_t bin : split.left_bins)
             if (bin > 0) words[begin + (bin - 1) / 32] |= 1u << ((bin - 1) % 32);
@@ -348,7 +348,8 @@ void Grower::partition(GrowingNode& node, Team* team, int worker) {
     std::uint32_t* out = rows_[(node.depth + 1) % 2].data() + node.begin;
     std::size_t lefts = 0;
     if (team == nullptr) {
-        std::uint64_t* marks = rows.count <= kSharedRows ? worker_marks_[worker].data() : marks_.data();
+        std::uint64_t* marks =
+            rows.count <= kSharedRows ? worker_marks_[worker].data() : marks_.data();
         lefts = mark(node, rows, table, marks);
         kernels_->split_rows(rows, marks, out, out + lefts);
     } else {

@@ -37,8 +37,8 @@ struct GrowTimings {
 
 class Grower {
   public:
-    Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins, const GrowOptions& options,
-           Isa isa, Team& team);
+    Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
+           const GrowOptions& options, Isa isa, Team& team);
     ~Grower();
 
     // `sample` are the rows to grow on, ascending; empty means all. `key` seeds what is drawn.

@@ -1,7 +1,8 @@
 // The inner loops of growing a tree.
 //
-// A row's gradient and hessian are integers packed into one 64-bit word, g * 2^32 + h with h >= 0, so
-// one addition adds both. The caller sees to it that neither half can overflow (boost/quantise.hpp).
+// A row's gradient and hessian are integers packed into one 64-bit word, g * 2^32 + h with h >= 0,
+// so one addition adds both. The caller sees to it that neither half can overflow
+// (boost/quantise.hpp).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,8 @@ struct RowSet {
     std::size_t count;
 
     RowSet part(std::size_t begin, std::size_t size) const {
-        return rows != nullptr ? RowSet{rows + begin, 0, size} : RowSet{nullptr, first + begin, size};
+        return rows != nullptr ? RowSet{rows + begin, 0, size}
+                               : RowSet{nullptr, first + begin, size};
     }
 };
 
@@ -66,7 +68,8 @@ struct GrowKernels {
     void (*add)(Packed* a, const Packed* b, std::size_t count);
     // a[i] -= b[i]
     void (*subtract)(Packed* a, const Packed* b, std::size_t count);
-    // The best split of a quantitative feature whose histogram has `bins` entries and sums to `total`.
+    // The best split of a quantitative feature whose histogram has `bins` entries and sums to
+    // `total`.
     ScanResult (*scan)(const Packed* histogram, std::uint32_t bins, Packed total,
                        const ScanScale& scale);
     // Sets bit i of `marks` where bin(row i) - shift <= bound as bytes; returns how many are set.
@@ -74,10 +77,10 @@ struct GrowKernels {
     std::size_t (*mark_below)(const std::uint8_t* column, RowSet rows, std::uint8_t shift,
                               std::uint8_t bound, std::uint64_t* marks);
     // Sets bit i where goes_left[bin(row i)] is 1.
-    std::size_t (*mark_table)(const std::uint8_t* column, RowSet rows, const std::uint8_t* goes_left,
-                              std::uint64_t* marks);
-    std::size_t (*mark_wide)(const std::uint16_t* column, RowSet rows, const std::uint8_t* goes_left,
-                             std::uint64_t* marks);
+    std::size_t (*mark_table)(const std::uint8_t* column, RowSet rows,
+                              const std::uint8_t* goes_left, std::uint64_t* marks);
+    std::size_t (*mark_wide)(const std::uint16_t* column, RowSet rows,
+                             const std::uint8_t* goes_left, std::uint64_t* marks);
     // Writes the marked rows to `left` and the others to `right`, in order, and nothing beyond.
     void (*split_rows)(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
                        std::uint32_t* right);

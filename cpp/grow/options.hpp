@@ -31,8 +31,8 @@ struct GrowOptions {
     double features_by_level = 1;
     double features_by_node = 1;
 
-    std::vector<std::int8_t> monotone;                    // -1, 0, +1 a feature; empty: none
-    std::vector<std::vector<std::uint32_t>> interactions; // features that may meet; empty: all
+    std::vector<std::int8_t> monotone;                     // -1, 0, +1 a feature; empty: none
+    std::vector<std::vector<std::uint32_t>> interactions;  // features that may meet; empty: all
 };
 
 // Bounds that monotone constraints put on the value of a node.

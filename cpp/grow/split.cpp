@@ -71,8 +71,7 @@ bool SplitFinder::admissible(Packed left, Packed total) const {
 }
 
 bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
-    std::int64_t enough =
-        std::int64_t{options_->min_samples_leaf - 1} * scale_.greatest_hessian;
+    std::int64_t enough = std::int64_t{options_->min_samples_leaf - 1} * scale_.greatest_hessian;
     std::int64_t left = hessian_of(split.left);
     // More than the heaviest min_samples_leaf - 1 rows could weigh: at least min_samples_leaf rows.
     return left > enough && hessian_of(total) - left > enough;
@@ -111,8 +110,9 @@ Split SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node) cons
 
 Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
                           const std::uint32_t* counts) const {
-    return matrix_->layout().features[feature].categorical ? search_categories(feature, node, counts)
-                                                           : search_ordered(feature, node, counts);
+    return matrix_->layout().features[feature].categorical
+               ? search_categories(feature, node, counts)
+               : search_ordered(feature, node, counts);
 }
 
 // The plain form of the scan in grow_kernel.cpp, with room for constraints and counts.

@@ -49,9 +49,9 @@ class SplitFinder {
     Split best_on(std::uint32_t feature, const SplitRequest& node) const;
 
     // The best of the candidates, one a feature, that leaves min_samples_leaf rows on each side.
-    // A histogram holds no counts: a hessian sum proves most candidates. Where it does not, the rows
-    // are counted, and where they are too few, those of each bin of that one feature are counted and
-    // its bins searched again.
+    // A histogram holds no counts: a hessian sum proves most candidates. Where it does not, the
+    // rows are counted, and where they are too few, those of each bin of that one feature are
+    // counted and its bins searched again.
     Split choose(std::span<Split> candidates, const SplitRequest& node) const;
 
     // The value a node with these sums would take as a leaf.
@@ -66,10 +66,13 @@ class SplitFinder {
         return {gradient_of(sum) * scale_.gradient_unit, hessian_of(sum) * scale_.hessian_unit};
     }
     // No constraint on values: the best value of a child is -G / (H + l2).
-    bool unconstrained() const { return options_->max_delta_step == 0 && options_->monotone.empty(); }
+    bool unconstrained() const {
+        return options_->max_delta_step == 0 && options_->monotone.empty();
+    }
     double reduction(std::uint32_t feature, Packed left, const SplitRequest& node, double l2) const;
     double reduction_from(double score, const SplitRequest& node, double l2) const;
-    Split search(std::uint32_t feature, const SplitRequest& node, const std::uint32_t* counts) const;
+    Split search(std::uint32_t feature, const SplitRequest& node,
+                 const std::uint32_t* counts) const;
     Split search_ordered(std::uint32_t feature, const SplitRequest& node,
                          const std::uint32_t* counts) const;
     Split search_categories(std::uint32_t feature, const SplitRequest& node,

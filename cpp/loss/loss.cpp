@@ -129,7 +129,8 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
         } else {
             std::vector<Point> points(data.rows);
             for (std::size_t i = 0; i < data.rows; ++i) points[i] = {y[i], 0.0, weight(i)};
-            // Huber's delta is not known before there are residuals: Friedman starts from the median.
+            // Huber's delta is not known before there are residuals: Friedman starts from the
+            // median.
             constants[k] = minimise(points, k);
         }
     }
@@ -145,8 +146,8 @@ double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows
     for (std::uint32_t row : rows) {
         Point point{y[row], f[row], data.weight != nullptr ? data.weight[row] : 1.0};
         if (softmax_) {
-            // With the other outputs held, class k against the rest is a two-class problem whose raw
-            // score is f_k - log sum of the others' e^f.
+            // With the other outputs held, class k against the rest is a two-class problem whose
+            // raw score is f_k - log sum of the others' e^f.
             double top = -1e300, total = 0;
             for (std::uint32_t k = 0; k < outputs_; ++k)
                 if (k != output) top = std::max(top, data.raw[k * data.stride + row]);

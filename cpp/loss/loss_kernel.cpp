@@ -72,39 +72,39 @@ BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, st
 void softmax_gradients(const double* target, const double* raw, const double* weight,
                        std::size_t stride, std::size_t classes, std::size_t count,
                        GradientPair* out) {
-    // K raw scores for K - 1 degrees of freedom: the diagonal of the Hessian understates how far all
-    // of them move together by this factor (Friedman 2001, and LightGBM).
+    // K raw scores for K - 1 degrees of freedom: the diagonal of the Hessian understates how far
+    // all of them move together by this factor (Friedman 2001, and LightGBM).
     double factor = static_cast<double>(classes) / static_cast<double>(classes - 1);
-    for_softmax_groups(raw, stride, classes, count,
-                       [&](std::size_t begin, std::size_t size, const double* top,
-                           const double* total) {
-                           for (std::size_t k = 0; k < classes; ++k) {
-                               const double* f = raw + k * stride + begin;
-                               GradientPair* pair = out + k * stride + begin;
-                               auto number = static_cast<double>(k);
-                               for (std::size_t i = 0; i < size; ++i) {
-                                   double p = exact_exp(f[i] - top[i]) / total[i];
-                                   double hit = target[begin + i] == number ? 1.0 : 0.0;
-                                   double w = weight != nullptr ? weight[begin + i] : 1.0;
-                                   pair[i] = {static_cast<float>((p - hit) * w),
-                                              static_cast<float>(factor * p * (1.0 - p) * w)};
-                               }
-                           }
-                       });
+    for_softmax_groups(
+        raw, stride, classes, count,
+        [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
+            for (std::size_t k = 0; k < classes; ++k) {
+                const double* f = raw + k * stride + begin;
+                GradientPair* pair = out + k * stride + begin;
+                auto number = static_cast<double>(k);
+                for (std::size_t i = 0; i < size; ++i) {
+                    double p = exact_exp(f[i] - top[i]) / total[i];
+                    double hit = target[begin + i] == number ? 1.0 : 0.0;
+                    double w = weight != nullptr ? weight[begin + i] : 1.0;
+                    pair[i] = {static_cast<float>((p - hit) * w),
+                               static_cast<float>(factor * p * (1.0 - p) * w)};
+                }
+            }
+        });
 }
 
 double softmax_value(const double* target, const double* raw, const double* weight,
                      std::size_t stride, std::size_t classes, std::size_t count) {
     double sum = 0;
-    for_softmax_groups(raw, stride, classes, count,
-                       [&](std::size_t begin, std::size_t size, const double* top,
-                           const double* total) {
-                           for (std::size_t i = 0; i < size; ++i) {
-                               auto k = static_cast<std::size_t>(target[begin + i]);
-                               double v = exact_log(total[i]) + top[i] - raw[k * stride + begin + i];
-                               sum += weight != nullptr ? weight[begin + i] * v : v;
-                           }
-                       });
+    for_softmax_groups(
+        raw, stride, classes, count,
+        [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
+            for (std::size_t i = 0; i < size; ++i) {
+                auto k = static_cast<std::size_t>(target[begin + i]);
+                double v = exact_log(total[i]) + top[i] - raw[k * stride + begin + i];
+                sum += weight != nullptr ? weight[begin + i] * v : v;
+            }
+        });
     return sum;
 }
 

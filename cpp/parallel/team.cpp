@@ -34,7 +34,8 @@ constexpr std::uint32_t kNext = 0x10000;  // one more piece of work
 std::uint32_t number_of(std::uint32_t gate) { return gate / kNext; }
 
 // Until the gate is no longer as it was.
-std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& gate, std::uint32_t old, int spins) {
+std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& gate, std::uint32_t old,
+                              int spins) {
     for (int i = 0; i < spins; ++i) {
         std::uint32_t now = gate.load(std::memory_order_acquire);
         if (now != old) return now;

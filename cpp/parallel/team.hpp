@@ -1,8 +1,8 @@
 // The one place that starts threads.
 //
-// A Team lives as long as one fit or one large prediction and joins its threads at the end, so nothing
-// is left running for a fork to break and the library holds no pool. Work is shared out as numbered
-// tasks; whoever is free takes the next one, so results must not depend on who did what.
+// A Team lives as long as one fit or one large prediction and joins its threads at the end, so
+// nothing is left running for a fork to break and the library holds no pool. Work is shared out as
+// numbered tasks; whoever is free takes the next one, so results must not depend on who did what.
 #pragma once
 
 #include <atomic>
@@ -55,9 +55,9 @@ class Team {
     std::exception_ptr failure_;
     std::mutex failure_mutex_;
 
-    // The gate to the work at hand: its number, whether it is open, and how many are inside. Whoever
-    // called waits only for those inside, so a thread that the system does not schedule delays
-    // nobody: its share is done by the others and it finds the gate closed.
+    // The gate to the work at hand: its number, whether it is open, and how many are inside.
+    // Whoever called waits only for those inside, so a thread that the system does not schedule
+    // delays nobody: its share is done by the others and it finds the gate closed.
     alignas(64) std::atomic<std::uint32_t> gate_{0};
     alignas(64) std::atomic<std::size_t> next_{0};
     std::atomic<bool> stopping_{false};

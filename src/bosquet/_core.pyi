@@ -5,7 +5,7 @@
 Native core of bosquet: binning, losses, growing, boosting, predicting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy
@@ -85,7 +85,37 @@ class Ensemble:
     @property
     def base(self) -> NDArray[numpy.float64]: ...
 
-    def predict_raw(self, data: object, first: int, last: int) -> NDArray[numpy.float64]: ...
+    @property
+    def categories(self) -> NDArray[numpy.uint32]: ...
+
+    def predict_raw(self, data: object, first: int, last: int, threads: int = 1, isa: str = 'auto') -> NDArray[numpy.float64]:
+        """
+        Sums of the trees [first, last), shape (rows, outputs); with first == 0 the base too.
+        """
+
+    def predict_rows(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+        """
+        The raw prediction of one row (features,) or of some (rows, features), soonest; shape (rows, outputs).
+        """
+
+    def predict_plain(self, data: object) -> NDArray[numpy.float64]:
+        """The raw prediction in the simplest way, slowly."""
+
+    def apply(self, data: object, threads: int = 1) -> NDArray[numpy.int32]:
+        """The node number of each row's leaf, shape (rows, trees)."""
+
+    def tree_arrays(self, tree: int) -> dict:
+        """A tree as arrays with an entry a node; children of a leaf are -1."""
+
+    def importance(self, kind: str) -> NDArray[numpy.float64]:
+        """
+        By feature, the sum of its splits' gains ('gain') or their number ('split').
+        """
+
+    def truncate(self, n_trees: int) -> None:
+        """Keeps the first n_trees trees."""
+
+    def copy(self) -> Ensemble: ...
 
 class Fit:
     """A boosting fit in progress: one call of round() a round."""
@@ -96,7 +126,10 @@ class Fit:
 
     def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], holdout_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-    def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', writable=False)] | None = None) -> None: ...
+    def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', writable=False)] | None = None, minimisers: Callable | None = None) -> None:
+        """
+        One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; `minimisers(leaf_of_row, leaves, output)` then gives the leaves' values unless steps are Newton's.
+        """
 
     def train_loss(self) -> float: ...
 
@@ -105,3 +138,14 @@ class Fit:
     def raw(self, holdout: bool = False) -> NDArray[numpy.float64]: ...
 
     def timings(self) -> dict: ...
+
+def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
+    """The model as a file; the same model, the same bytes."""
+
+def read_model(file: bytes) -> tuple:
+    """
+    The ensemble and the metadata of a model file; ModelFileError if it is not a sound one.
+    """
+
+def checksum(bytes: bytes) -> int:
+    """CRC-64/XZ, the checksum of model files."""

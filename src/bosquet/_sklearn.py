@@ -22,6 +22,7 @@ __all__ = [
     "clone",
     "effective_threads",
     "has_fit_parameter",
+    "rows_of",
     "seed_from",
     "type_of_target",
 ]
@@ -65,6 +66,13 @@ def accepts_missing(estimator: Any) -> bool:
     from sklearn.utils import get_tags
 
     return bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def rows_of(data: Any, rows: Any) -> Any:
+    """Some rows of an array, a frame or a sparse matrix, as what it is."""
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(data, rows)
 
 
 def seed_from(random_state: Any) -> int:

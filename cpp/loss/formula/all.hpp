@@ -13,17 +13,17 @@
 #include "loss/formula/squared_hinge.hpp"
 #include "loss/formula/tweedie.hpp"
 
-#define BOSQUET_FORMULAS(X)             \
-    X(squared_error, SquaredError)      \
-    X(absolute_error, AbsoluteError)    \
-    X(huber, Huber)                     \
-    X(quantile, Quantile)               \
-    X(log_cosh, LogCosh)                \
-    X(poisson, Poisson)                 \
-    X(gamma, Gamma)                     \
-    X(tweedie, Tweedie)                 \
-    X(log_loss, LogLoss)                \
-    X(exponential, Exponential)         \
+#define BOSQUET_FORMULAS(X)          \
+    X(squared_error, SquaredError)   \
+    X(absolute_error, AbsoluteError) \
+    X(huber, Huber)                  \
+    X(quantile, Quantile)            \
+    X(log_cosh, LogCosh)             \
+    X(poisson, Poisson)              \
+    X(gamma, Gamma)                  \
+    X(tweedie, Tweedie)              \
+    X(log_loss, LogLoss)             \
+    X(exponential, Exponential)      \
     X(squared_hinge, SquaredHinge)
 
 namespace bosquet {

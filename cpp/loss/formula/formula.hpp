@@ -1,8 +1,9 @@
-// What a loss of one target y and one raw prediction f is: its value, its first and second derivative
-// in f, and the constant f that is best for rows whose mean target is given.
+// What a loss of one target y and one raw prediction f is: its value, its first and second
+// derivative in f, and the constant f that is best for rows whose mean target is given.
 //
-// To add a loss, copy squared_error.hpp, list it in all.hpp, and give it a name in loss.cpp and a twin
-// in src/bosquet/reference/losses.py. `parameter` is the loss's own number (a level, a power), if any.
+// To add a loss, copy squared_error.hpp, list it in all.hpp, and give it a name in loss.cpp and a
+// twin in src/bosquet/reference/losses.py. `parameter` is the loss's own number (a level, a power),
+// if any.
 #pragma once
 
 #include "base/math.hpp"
@@ -26,7 +27,8 @@ struct Derivatives {
 struct Formula {
     // The same for every row: counts then stand in the histogram.
     static constexpr bool constant_hessian = false;
-    // The second derivative tells nothing of how far to go: leaves take the exact minimiser instead.
+    // The second derivative tells nothing of how far to go: leaves take the exact minimiser
+    // instead.
     static constexpr bool curved = true;
     // The best constant follows from the mean target; otherwise it is searched for.
     static constexpr bool constant_from_mean = true;

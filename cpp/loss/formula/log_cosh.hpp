@@ -5,7 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // log cosh(f - y): squared near the target, absolute far from it, smooth in between.
 struct LogCosh : Formula {
-    static constexpr bool curved = false;  // it vanishes away from the target: Newton would overshoot
+    static constexpr bool curved =
+        false;  // it vanishes away from the target: Newton would overshoot
     static constexpr bool constant_from_mean = false;
     static double tanh(double r) {
         double e = exact_exp(-2.0 * (r < 0 ? -r : r));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from bosquet._sklearn import (
     accepts_missing,
     check_is_fitted,
     effective_threads,
+    rows_of,
     seed_from,
 )
 from bosquet.boosting._additive import LearnerTerms, TreeTerms
@@ -36,12 +38,24 @@ AUTO_EARLY_STOPPING_ROWS = 1_000
 AUTO_ROUNDS_STOPPING, AUTO_ROUNDS = 1_000, 100
 
 
+@dataclass
+class Parts:
+    """The rows of a fit: all, those learned from, those judged by, and which of X the latter are."""
+
+    everything: Part
+    train: Part
+    validation: Part | None
+    held_rows: np.ndarray | None
+
+
 class BaseGradientBoosting(BaseEstimator):
     """Fitting, predicting and saving; the subclasses know what a target is."""
 
     _terms: Any  # what the model is a sum of
     _loss_terms: Any  # the loss object, for this number of outputs
     _encoder: TableEncoder
+    train_score_: np.ndarray
+    validation_score_: np.ndarray
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
@@ -84,9 +98,7 @@ class BaseGradientBoosting(BaseEstimator):
         loss.check_targets(target)
 
         seed = seed_from(self.random_state)
-        train, validation, validation_rows = self._parts(
-            X, columns, target, weight, eval_set, encoder, loss, seed
-        )
+        parts = self._parts(columns, target, weight, eval_set, encoder, loss, seed)
         self._encoder, self._loss_terms = encoder, loss
         self.n_features_in_ = encoder.n_features
         if encoder.feature_names is not None:
@@ -94,27 +106,53 @@ class BaseGradientBoosting(BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-        stepper = self._make_stepper(train, validation, loss, encoder, seed, continuing)
-        self._terms = stepper.terms
+        start = self._terms if continuing else None
+        stopping = None
+        if parts.validation is not None and self._stops_early(n_samples, eval_set):
+            stopping = EarlyStopping(self.n_iter_no_change, self.tol)
         history = LoopResult(
             list(self.train_score_) if continuing else [],
-            list(self.validation_score_) if continuing and validation is not None else [],
+            list(self.validation_score_) if continuing and parts.validation is not None else [],
         )
-        stopping = None
-        if validation is not None and self._stops_early(n_samples, eval_set):
-            stopping = EarlyStopping(self.n_iter_no_change, self.tol)
-        history = run_rounds(
+        stepper = self._make_stepper(parts.train, parts.validation, loss, encoder, seed, start)
+        self._terms = stepper.terms
+        run_rounds(
             stepper,
             model=self,
             n_rounds=self._rounds(stopping is not None),
             stopping=stopping,
-            score=self._scorer(X, y, eval_set, validation_rows) if stopping else None,
+            score=self._scorer(X, y, eval_set, parts.held_rows) if stopping else None,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
             history=history,
         )
-        self._finish(stepper, history)
+        if history.best_round is not None:
+            if self.refit and parts.held_rows is not None:
+                stepper = self._refit(parts, loss, encoder, seed, start, history.best_round)
+            else:
+                stepper.terms.truncate(history.best_round)
+        self._terms = stepper.terms
+        self.train_score_ = np.asarray(history.train_loss)
+        self.validation_score_ = np.asarray(history.validation_loss)
+        self.timings_ = stepper.timings()
         return self
+
+    def _refit(
+        self, parts: Parts, loss: Any, encoder: TableEncoder, seed: int, start: Any, n_rounds: int
+    ) -> Any:
+        """Boost anew on all rows, those set aside too, for the number of rounds they showed best."""
+        stepper = self._make_stepper(parts.everything, None, loss, encoder, seed, start)
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=n_rounds,
+            stopping=None,
+            score=None,
+            callbacks=None,
+            verbose=bool(self.verbose),
+            history=LoopResult(),
+        )
+        return stepper
 
     def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
         if continuing:
@@ -147,7 +185,6 @@ class BaseGradientBoosting(BaseEstimator):
 
     def _parts(
         self,
-        X: Any,
         columns: Any,
         target: np.ndarray,
         weight: np.ndarray,
@@ -155,12 +192,11 @@ class BaseGradientBoosting(BaseEstimator):
         encoder: TableEncoder,
         loss: Any,
         seed: int,
-    ) -> tuple[Part, Part | None, np.ndarray | None]:
-        """The rows to learn from, the rows to judge by, and which rows of X the latter are."""
+    ) -> Parts:
         native = self.estimator is None
 
         def part(rows: np.ndarray) -> Part:
-            some = take_rows(columns, rows) if native else _rows(columns, rows)
+            some = takerows_of(columns, rows) if native else rows_of(columns, rows)
             return Part(
                 some, np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
             )
@@ -172,15 +208,15 @@ class BaseGradientBoosting(BaseEstimator):
             validation = validation_part(
                 eval_set, encoder if native else None, self._encode_target, loss
             )
-            return everything, validation, None
+            return Parts(everything, everything, validation, None)
         if not self._stops_early(everything.rows, None):
-            return everything, None, None
+            return Parts(everything, everything, None, None)
         kept, held = split_rows(
             everything.rows, self.validation_fraction, seed, self._strata(everything.target)
         )
         if counting is not None:
             kept, held = counting[kept], counting[held]
-        return part(kept), part(held), held
+        return Parts(everything, part(kept), part(held), held)
 
     def _make_stepper(
         self,
@@ -189,10 +225,10 @@ class BaseGradientBoosting(BaseEstimator):
         loss: Any,
         encoder: TableEncoder,
         seed: int,
-        continuing: bool,
+        start: Any,
     ) -> Any:
         # A copy, so that a fit that fails leaves the fitted model alone.
-        terms = self._terms.copy() if continuing else None
+        terms = start.copy() if start is not None else None
         if self.estimator is not None:
             return LearnerStepper(
                 train,
@@ -261,15 +297,8 @@ class BaseGradientBoosting(BaseEstimator):
         if eval_set is not None:
             held_X, held_y = eval_set[0], eval_set[1]
         else:
-            held_X, held_y = _rows(X, validation_rows), _rows(np.asarray(y), validation_rows)
+            held_X, held_y = rows_of(X, validation_rows), rows_of(np.asarray(y), validation_rows)
         return lambda: -float(scorer(self, held_X, held_y))
-
-    def _finish(self, stepper: Any, history: LoopResult) -> None:
-        if history.best_round is not None and history.best_round < stepper.terms.n_rounds:
-            stepper.terms.truncate(history.best_round)
-        self.train_score_ = np.asarray(history.train_loss)
-        self.validation_score_ = np.asarray(history.validation_loss)
-        self.timings_ = stepper.timings()
 
     # --------------------------------------------------------------- predicting
     @property
@@ -398,9 +427,3 @@ class BaseGradientBoosting(BaseEstimator):
 def _shaped(X: Any) -> Any:
     """X as it is if it has a shape, as an array otherwise."""
     return X if hasattr(X, "shape") else np.asarray(X)
-
-
-def _rows(data: Any, rows: Any) -> Any:
-    from sklearn.utils import _safe_indexing
-
-    return _safe_indexing(data, rows)

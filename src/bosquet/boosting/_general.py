@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import clone, has_fit_parameter
+from bosquet._sklearn import clone, has_fit_parameter, rows_of
 from bosquet.boosting._additive import LearnerTerms
 from bosquet.boosting._native import Part
 
@@ -68,21 +68,19 @@ class LearnerStepper:
         return np.sort(self.random.permutation(self.train.rows)[:size])
 
     def _fitted(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
-        from sklearn.utils import _safe_indexing
-
         learner = clone(self.estimator)
         if "random_state" in learner.get_params(deep=False) and learner.random_state is None:
             learner.set_params(random_state=self.random.randint(2**31 - 1))
         X, weight = self.train.columns, self.train.weight
         if rows is not None:
-            X, residual = _safe_indexing(X, rows), residual[rows]
+            X, residual = rows_of(X, rows), residual[rows]
             weight = weight[rows] if weight.size else weight
         if weight.size and self.takes_weight:
             return learner.fit(X, residual, sample_weight=weight)
         if weight.size:
             # A learner without weights sees a sample drawn by them.
             drawn = self.random.choice(residual.size, residual.size, p=weight / weight.sum())
-            return learner.fit(_safe_indexing(X, drawn), residual[drawn])
+            return learner.fit(rows_of(X, drawn), residual[drawn])
         return learner.fit(X, residual)
 
     def _line_search(self, k: int, direction: np.ndarray, rows: np.ndarray | None) -> float:

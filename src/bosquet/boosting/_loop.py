@@ -42,8 +42,8 @@ def run_rounds(
     callbacks: Iterable[Callback] | None,
     verbose: bool,
     history: LoopResult,
-) -> LoopResult:
-    """Add terms until there are `n_rounds`, or it no longer pays.
+) -> None:
+    """Add terms until there are `n_rounds`, or it no longer pays; `history` tells how it went.
 
     `score` takes the place of the validation loss (or, without one, the training loss) as what early
     stopping watches; smaller is better.
@@ -72,4 +72,3 @@ def run_rounds(
     finally:
         if bar:
             bar.close(f"best round {history.best_round}" if history.stopped_early else "")
-    return history

@@ -95,6 +95,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "early_stopping": _choice("auto", True, False),
     "validation_fraction": _number(0, 1, open_low=True),
     "n_iter_no_change": _integer(1),
+    "refit": _boolean(),
     "tol": _number(0),
     "warm_start": _boolean(),
     "verbose": _integer(0),

@@ -74,6 +74,9 @@ _PARAMETERS_DOC = """
         Share of the rows set aside inside `fit` when there is no `eval_set`.
     n_iter_no_change : int, default={patience}
         Rounds without improvement before stopping; the model keeps the best round.
+    refit : bool, default=True
+        Whether, once the rows set aside have shown the best number of rounds, to fit that many
+        again on all rows. False keeps the first fit, in half the time.
     tol : float, default=1e-7
         Smallest improvement that counts.
     scoring : None, "loss", str or callable, default=None
@@ -185,6 +188,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
+        refit: bool = True,
         tol: float = 1e-7,
         scoring: Any = None,
         class_weight: Any = None,
@@ -223,6 +227,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.refit = refit
         self.tol = tol
         self.scoring = scoring
         self.class_weight = class_weight
@@ -404,6 +409,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
+        refit: bool = True,
         tol: float = 1e-7,
         scoring: Any = None,
         warm_start: bool = False,
@@ -444,6 +450,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.refit = refit
         self.tol = tol
         self.scoring = scoring
         self.warm_start = warm_start
