@@ -196,7 +196,7 @@ class BaseGradientBoosting(BaseEstimator):
         native = self.estimator is None
 
         def part(rows: np.ndarray) -> Part:
-            some = takerows_of(columns, rows) if native else rows_of(columns, rows)
+            some = take_rows(columns, rows) if native else rows_of(columns, rows)
             return Part(
                 some, np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
             )

@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from bosquet.io.container import load_bytes, save_bytes
 
 from bosquet._core import ModelFileError
+from bosquet.io.container import load_bytes, save_bytes
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
