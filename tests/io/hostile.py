@@ -1,24 +1,20 @@
 """Loads and uses files that were changed and signed again; a crash of this process is the finding.
 
-    python hostile.py SEED COUNT
+    python tests/io/hostile.py SEED COUNT
 
 Prints how many were refused and how many were models after all.
 """
 
 from __future__ import annotations
 
-import resource
 import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
 import numpy as np
+from handmade import signed
 from mutations import grown_file, mutations, small_file
 
 from bosquet import _core
 from bosquet.io import ModelFileError, load_bytes
-from handmade import signed
 
 
 def use(model: _core.Ensemble, rng: np.random.Generator) -> None:
@@ -41,6 +37,8 @@ def use(model: _core.Ensemble, rng: np.random.Generator) -> None:
 
 
 def main(seed: int, count: int) -> None:
+    import resource  # not on every system, and only needed here
+
     # A length that a file made up must not become memory.
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     rng = np.random.default_rng(seed)

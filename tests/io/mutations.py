@@ -13,7 +13,7 @@ METADATA = b'{"names":["age","\\u00e9tat"],"levels":[1,2.5,null,true],"nested":{
 
 
 def small_file() -> bytes:
-    """Two outputs, a tree of one leaf, quantitative and categorical splits: every part of the format."""
+    """Every part of the format: outputs, a tree of one leaf, thresholds, categories."""
     inner = Split(0, Leaf(0.25), Leaf(-3.5), threshold=1.5, missing_left=True, gain=2.0, cover=7.0)
     by_category = Split(1, inner, Leaf(4.0), left_set={0, 3, 11}, gain=3.0, cover=9.0)
     root = Split(2, by_category, Leaf(1e-3), threshold=-0.75, gain=5.0, cover=20.0)

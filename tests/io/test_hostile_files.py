@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from handmade import Leaf, Split, ensemble_bytes, model_file, signed, varint
 from mutations import grown_file, small_file
 
 from bosquet import _core
 from bosquet.io import ModelFileError
-from handmade import Leaf, Split, ensemble_bytes, model_file, signed, varint
 
 HERE = Path(__file__).resolve().parent
 

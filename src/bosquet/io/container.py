@@ -18,8 +18,10 @@ def save_bytes(ensemble: _core.Ensemble, metadata: dict[str, Any]) -> bytes:
 
     Parameters
     ----------
-    ensemble : the trees.
-    metadata : what JSON can hold: text keys, and no NaN or infinity.
+    ensemble : Ensemble
+        The trees.
+    metadata : dict
+        What JSON can hold: text keys, and no NaN or infinity.
     """
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata must be a dict, not {type(metadata).__name__}")
@@ -35,7 +37,8 @@ def load_bytes(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
 
     Parameters
     ----------
-    data : the file, as bytes or another object with a buffer.
+    data : bytes
+        The file, as bytes or another object with a buffer.
     """
     ensemble, text = _core.read_model(data if isinstance(data, bytes) else bytes(memoryview(data)))
     if len(text) > MAX_METADATA_BYTES:

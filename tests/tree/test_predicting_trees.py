@@ -1,4 +1,4 @@
-"""Every way to predict gives the same bits: batches, single rows, threads, instruction sets, containers."""
+"""Every way to predict gives the same bits: one row or many, any threads, processor, container."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from handmade_models import Leaf, Node, Split, handmade
 
 from bosquet import _core
-from handmade import Leaf, Node, Split, ensemble_bytes, model_file
 
 EMPTY = np.zeros(0)
-INSTRUCTION_SETS = (
-    ["baseline"] if _core.best_isa() == "baseline" else ["baseline", _core.best_isa()]
-)
+INSTRUCTION_SETS = sorted({"baseline", _core.best_isa()})
 
 
 def boost(
@@ -43,10 +41,6 @@ def boost(
     return model
 
 
-def handmade(trees: list[Node], features: int, **options: Any) -> Any:
-    return _core.read_model(model_file(ensemble_bytes(trees, features, **options)))[0]
-
-
 def leaves_by_hand(model: Any, X: np.ndarray) -> np.ndarray:
     """A loop over nodes as the format's page tells it."""
     result = np.empty((len(X), model.n_trees), dtype=np.int32)
@@ -56,16 +50,13 @@ def leaves_by_hand(model: Any, X: np.ndarray) -> np.ndarray:
         for i, row in enumerate(X.astype(float)):
             at = 0
             while tree["left"][at] >= 0:
-                f, x = tree["feature"][at], row[tree["feature"][at]]
+                feature = tree["feature"][at]
+                x, left = row[feature], tree["missing_left"][at]
                 if tree["is_categorical"][at]:
-                    known = 0 <= x < levels[f]
-                    left = (
-                        int(x) in tree["left_categories"][at] if known else tree["missing_left"][at]
-                    )
-                else:
-                    left = x <= tree["threshold"][at] or (
-                        math.isnan(x) and tree["missing_left"][at]
-                    )
+                    if 0 <= x < levels[feature]:
+                        left = int(x) in tree["left_categories"][at]
+                elif not math.isnan(x):
+                    left = x <= tree["threshold"][at]
                 at = tree["left"][at] if left else tree["right"][at]
             result[i, t] = at
     return result
@@ -132,9 +123,8 @@ def many_levels_of_one_feature() -> tuple[Any, np.ndarray]:
         node: Node = Leaf(rng.normal())
         for _ in range(20):
             left_set = set(rng.choice(3000, 1500, replace=False).tolist())
-            node = Split(
-                0, Leaf(rng.normal()), node, left_set=left_set, missing_left=rng.random() < 0.5
-            )
+            node = Split(0, Leaf(rng.normal()), node, left_set=left_set)
+            node.missing_left = rng.random() < 0.5
         trees.append(node)
     X = rng.integers(-1, 3010, (1500, 1)).astype(float)
     return handmade(trees, 1, categories={0: 3000}), X
@@ -173,9 +163,8 @@ def deep_and_unbalanced() -> tuple[Any, np.ndarray]:
     for depth in (1, 2, 100, 255, 256, 1000):
         node: Node = Leaf(-1.0)
         for i in range(depth):
-            node = Split(
-                i % 3, Leaf(float(i)), node, threshold=0.01 * (depth - i), missing_left=i % 2 > 0
-            )
+            node = Split(i % 3, Leaf(float(i)), node, threshold=0.01 * (depth - i))
+            node.missing_left = i % 2 > 0
         trees.append(node)
     X = 12 * np.random.default_rng(7).random((1400, 3)) ** 4
     X[::9, 0] = np.nan
@@ -201,13 +190,8 @@ def many_thresholds_in_a_tree() -> tuple[Any, np.ndarray]:
         if low == high:
             return Leaf(float(low) / 3)
         middle = (low + high) // 2
-        return Split(
-            0,
-            balanced(low, middle),
-            balanced(middle + 1, high),
-            threshold=middle + 0.5,
-            missing_left=low % 2 == 0,
-        )
+        children = balanced(low, middle), balanced(middle + 1, high)
+        return Split(0, *children, threshold=middle + 0.5, missing_left=low % 2 == 0)
 
     X = np.random.default_rng(8).uniform(-5, 1030, (1300, 1))
     X[::10] = np.nan
@@ -245,7 +229,7 @@ CASES: list[Callable[[], tuple[Any, np.ndarray]]] = [
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
 def case(request: pytest.FixtureRequest) -> tuple[Any, np.ndarray, np.ndarray]:
-    """A model, rows, and what the plain way says of them. Enough rows for the model to be compiled."""
+    """A model, rows enough for it to be compiled, and what the plain way says of them."""
     model, X = request.param()
     assert len(X) >= 1100
     return model, X, model.predict_plain(X)
@@ -281,9 +265,8 @@ def test_rows_have_the_same_bits_alone_and_in_batches_of_any_size(
         for size in (1, 2, 7, 15, 16, 17, 31, 32, 63, 64, 65, 100, 513):
             raw = fresh.predict_raw(X[:size], 0, model.n_trees)
             assert np.array_equal(raw, expected[:size])
-            assert np.array_equal(
-                fresh.predict_rows(np.ascontiguousarray(X[:size])), expected[:size]
-            )
+            raw = fresh.predict_rows(np.ascontiguousarray(X[:size]))
+            assert np.array_equal(raw, expected[:size])
     for i in range(0, len(X), 97):
         assert np.array_equal(model.predict_rows(np.ascontiguousarray(X[i]))[0], expected[i])
 
