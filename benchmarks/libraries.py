@@ -145,6 +145,9 @@ def bosquet(task, given, categorical, **more):
         "max_bins": given.bins,
         "learning_rate": given.learning_rate,
         "min_samples_leaf": given.min_leaf,
+        # Our defaults draw features and shrink leaves; the peers' do not. Same work here.
+        "max_features": None,
+        "l2_regularization": 0.0,
         "early_stopping": False,
         "n_jobs": THREADS,
         "random_state": given.seed,

@@ -19,7 +19,7 @@ from bosquet.boosting._targets import check_finite_target, check_same_length, ch
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 
 _PARAMETERS_DOC = """
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.05
         Shrinkage ν: what each term is multiplied by before it is added.
     n_estimators : int or "auto", default="auto"
         Rounds of boosting; with early stopping, at most this many. "auto": at most 1000 with early
@@ -32,7 +32,7 @@ _PARAMETERS_DOC = """
         Rows that a leaf must have, counted exactly.
     min_child_weight : float, default=1e-3
         Sum of hessians that a leaf must have.
-    l2_regularization : float, default=0
+    l2_regularization : float, default=1
         λ in the leaf weight -G/(H + λ).
     min_split_gain : float, default=0
         β: what a split must gain; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
@@ -43,8 +43,10 @@ _PARAMETERS_DOC = """
     sampling : {"uniform", "gradient"}, default="uniform"
         How `subsample` draws: every row alike, or rows with large gradients more often, weighted so
         that sums stay unbiased (leaf values then come from all rows).
-    max_features, max_features_per_level, max_features_per_tree : int, float, "sqrt", "log2" or None
-        Features drawn for each node, each level and each tree; the draws are nested.
+    max_features : int, float, "sqrt", "log2" or None, default=0.5
+        Features drawn for each node; None: all of them.
+    max_features_per_level, max_features_per_tree : the same, default=None
+        Features drawn for each level and each tree, before those of a node are drawn from them.
     growth : {"best", "depth"}, default="best"
         Split the leaf that gains most next, or level by level.
     step : {"newton", "gradient"}, default="newton"
@@ -110,7 +112,7 @@ def _with_common_docs(cls: type) -> type:
     """Fill the shared parameters and attributes into a class's docstring."""
     doc = cls.__doc__ or ""
     doc = doc.replace(
-        "    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "20").lstrip("\n")
+        "    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "40").lstrip("\n")
     )
     cls.__doc__ = doc.replace("    {attributes}\n", _ATTRIBUTES_DOC.lstrip("\n"))
     return cls
@@ -160,18 +162,18 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self,
         loss: Any = "log_loss",
         *,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.05,
         n_estimators: Any = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float = 1.0,
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
         sampling: str = "uniform",
-        max_features: Any = None,
+        max_features: Any = 0.5,
         max_features_per_level: Any = None,
         max_features_per_tree: Any = None,
         growth: str = "best",
@@ -187,7 +189,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         estimator: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        n_iter_no_change: int = 40,
         refit: bool = True,
         tol: float = 1e-7,
         scoring: Any = None,
@@ -378,18 +380,18 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self,
         loss: Any = "squared_error",
         *,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.05,
         n_estimators: Any = "auto",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float = 1.0,
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
         sampling: str = "uniform",
-        max_features: Any = None,
+        max_features: Any = 0.5,
         max_features_per_level: Any = None,
         max_features_per_tree: Any = None,
         growth: str = "best",
@@ -408,7 +410,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         tweedie_power: float = 1.5,
         early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
+        n_iter_no_change: int = 40,
         refit: bool = True,
         tol: float = 1e-7,
         scoring: Any = None,
