@@ -145,7 +145,7 @@ def bosquet(task, given, categorical, **more):
         "max_bins": given.bins,
         "learning_rate": given.learning_rate,
         "min_samples_leaf": given.min_leaf,
-        # Our defaults draw features and shrink leaves; the peers' do not. Same work here.
+        # Our defaults draw features and shrink leaves; LightGBM and HGB do neither.
         "max_features": None,
         "l2_regularization": 0.0,
         "early_stopping": False,

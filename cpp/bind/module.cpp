@@ -8,6 +8,8 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
+    // A model that is alive when the interpreter ends is no leak worth a page of warnings.
+    nb::set_leak_warnings(false);
     module.doc() = "Native core of bosquet: binning, losses, growing, boosting, predicting.";
     nb::exception<bosquet::InputError>(module, "InputError", PyExc_ValueError);
     nb::exception<bosquet::ModelFileError>(module, "ModelFileError", PyExc_ValueError);

@@ -27,7 +27,9 @@ REGRESSION_LOSSES = [
 @pytest.mark.parametrize("step", ["newton", "gradient"])
 def test_every_regression_loss_falls_and_learns(loss, step, regression):
     X, y = regression
-    model = GradientBoostingRegressor(loss, step=step, n_estimators=60, max_leaf_nodes=8).fit(X, y)
+    model = GradientBoostingRegressor(
+        loss, step=step, n_estimators=60, max_leaf_nodes=8, learning_rate=0.1, random_state=0
+    ).fit(X, y)
     assert model.train_score_[-1] < model.train_score_[0]
     assert model.score(X, y) > 0.7
 
@@ -36,7 +38,9 @@ def test_every_regression_loss_falls_and_learns(loss, step, regression):
 @pytest.mark.parametrize("step", ["newton", "gradient"])
 def test_every_classification_loss_learns_and_gives_probabilities(loss, step, two_classes):
     X, y = two_classes
-    model = GradientBoostingClassifier(loss, step=step, n_estimators=40, max_leaf_nodes=6).fit(X, y)
+    model = GradientBoostingClassifier(
+        loss, step=step, n_estimators=40, max_leaf_nodes=6, learning_rate=0.1, random_state=0
+    ).fit(X, y)
     probability = model.predict_proba(X)
     assert probability.shape == (600, 2)
     np.testing.assert_allclose(probability.sum(axis=1), 1)
@@ -182,8 +186,9 @@ def test_interaction_constraints_keep_features_on_separate_paths():
 
 def test_class_weights_act_as_sample_weights(two_classes):
     X, y = two_classes
-    by_class = GradientBoostingClassifier(class_weight={0: 1, 1: 3}, n_estimators=10).fit(X, y)
-    by_row = GradientBoostingClassifier(n_estimators=10).fit(X, y, sample_weight=np.where(y, 3, 1))
+    settings = {"n_estimators": 10, "random_state": 0}
+    by_class = GradientBoostingClassifier(class_weight={0: 1, 1: 3}, **settings).fit(X, y)
+    by_row = GradientBoostingClassifier(**settings).fit(X, y, sample_weight=np.where(y, 3, 1))
     assert np.array_equal(by_class.decision_function(X), by_row.decision_function(X))
 
 
@@ -191,8 +196,9 @@ def test_rows_of_weight_zero_are_as_if_absent(two_classes):
     X, y = two_classes
     weight = np.ones(600)
     weight[300:] = 0
-    with_zeros = GradientBoostingClassifier(n_estimators=10).fit(X, y, sample_weight=weight)
-    without = GradientBoostingClassifier(n_estimators=10).fit(X[:300], y[:300])
+    settings = {"n_estimators": 10, "random_state": 0}
+    with_zeros = GradientBoostingClassifier(**settings).fit(X, y, sample_weight=weight)
+    without = GradientBoostingClassifier(**settings).fit(X[:300], y[:300])
     assert np.array_equal(with_zeros.decision_function(X), without.decision_function(X))
 
 

@@ -20,7 +20,9 @@ from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
         GradientBoostingRegressor(),
         GradientBoostingRegressor("absolute_error"),
         GradientBoostingClassifier(
-            estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20, learning_rate=0.5
+            # As for scikit-learn's own trees, a check asks that leaves have some weight.
+            estimator=DecisionTreeRegressor(max_depth=3, min_weight_fraction_leaf=0.01),
+            n_estimators=20,
         ),
         GradientBoostingRegressor(estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20),
     ]

@@ -150,7 +150,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
     >>> print(f"{model.score(X_test, y_test):.2f}")
-    0.97
+    0.98
 
     References
     ----------
@@ -362,7 +362,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> model = GradientBoostingRegressor(n_estimators=50, max_leaf_nodes=4, random_state=0)
     >>> print(f"{model.fit(X_train, y_train).score(X_test, y_test):.2f}")
-    0.33
+    0.30
 
     Several quantiles at once:
 
