@@ -37,7 +37,7 @@ struct CodedFeature {
 // The levels of a feature with more than 255, folded into the classes that one tree tells apart.
 struct CategoryClasses {
     std::uint32_t wide_column = 0;
-    std::uint32_t line = 0;              // where to write the classes of 64 rows
+    std::uint32_t line = 0;              // where to write the classes of 128 rows
     std::vector<std::uint8_t> class_of;  // by code; codes behind the last are as the last
 };
 
@@ -66,7 +66,7 @@ struct TreeGroup {
     std::vector<CodedFeature> features;
     std::uint32_t wide_columns = 0;
     std::uint32_t lines =
-        0;  // for each 64 rows: codes of features, then what a tree writes for itself
+        0;  // for each 128 rows: codes of features, then what a tree writes for itself
 
     std::size_t last() const { return first + trees.size(); }
 };

@@ -1,6 +1,7 @@
-// A tree as operations on lines of bytes: 64 rows at a time, every node looked at, no branch taken.
+// A tree as operations on lines of bytes: 128 rows at a time, every node looked at, no branch
+// taken.
 //
-// Each line holds one byte for each of 64 rows. A split compares a line of codes with a bound and
+// Each line holds one byte for each of 128 rows. A split compares a line of codes with a bound and
 // picks, row by row, from the lines of its two children; leaves are lines of their own number.
 // Worked off from the bottom up, the root's line holds for each row the number of the leaf it
 // reaches. A vector instruction does 16 to 64 rows of this, so looking at 62 nodes costs less than
@@ -14,10 +15,10 @@
 
 namespace bosquet {
 
-constexpr std::size_t kLineRows = 64;
+constexpr std::size_t kLineRows = 128;
 constexpr std::size_t kMaxByteLeaves = 256;
 
-// Offsets are in bytes: of a line among the codes of 64 rows, or among the picks. The picks begin
+// Offsets are in bytes: of a line among the codes of 128 rows, or among the picks. The picks begin
 // with a line for each leaf number, followed by one for each twin split, then one for each split.
 // Bounds and leaf numbers are repeated four times: one load then fills a vector.
 
@@ -60,7 +61,7 @@ constexpr std::uint32_t pick_offset(std::size_t split) {
 }
 
 struct TreeKernels {
-    // Adds the tree's values for the 64 rows whose codes begin at `lines` to `sums`. `picks` are
+    // Adds the tree's values for the 128 rows whose codes begin at `lines` to `sums`. `picks` are
     // kPickLines lines, of which the first kMaxByteLeaves hold leaf numbers.
     void (*add_tree)(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks, double* sums);
     // From codes (0 missing, else 1 + rank) to a line that splits compare as signed bytes, with

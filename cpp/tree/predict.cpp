@@ -122,7 +122,7 @@ struct Workspace {
     Buffer<std::uint32_t> leaves;
     Buffer<std::uint8_t> codes;        // of one feature
     Buffer<std::uint16_t> wide_codes;  // [wide column][row of the block]
-    Buffer<std::uint8_t> lines;        // [64 rows of the block][line]
+    Buffer<std::uint8_t> lines;        // [128 rows of the block][line]
     Buffer<std::uint8_t> picks;
 };
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -262,7 +263,7 @@ def test_rows_have_the_same_bits_alone_and_in_batches_of_any_size(
         fresh = model.copy()
         if compiled:
             fresh.predict_raw(X, 0, model.n_trees)
-        for size in (1, 2, 7, 15, 16, 17, 31, 32, 63, 64, 65, 100, 513):
+        for size in (1, 2, 7, 15, 16, 17, 31, 32, 63, 127, 128, 129, 513):
             raw = fresh.predict_raw(X[:size], 0, model.n_trees)
             assert np.array_equal(raw, expected[:size])
             raw = fresh.predict_rows(np.ascontiguousarray(X[:size]))
@@ -358,6 +359,15 @@ def test_a_copy_goes_its_own_way() -> None:
     model.truncate(3)
     assert (model.n_trees, other.n_trees) == (3, 12)
     assert np.array_equal(other.predict_raw(X, 0, 12), expected)
+
+
+def test_many_threads_of_the_caller_can_share_a_model() -> None:
+    model, X = plain()
+    expected = model.predict_plain(X)
+    with ThreadPoolExecutor(8) as pool:
+        for size in (20, 200, len(X)):
+            jobs = [pool.submit(model.predict_raw, X[:size], 0, 12, 2) for _ in range(40)]
+            assert all(np.array_equal(job.result(), expected[:size]) for job in jobs)
 
 
 def test_importance_sums_gains_and_counts_splits() -> None:
