@@ -101,7 +101,7 @@ Distinct distinct_values(const std::vector<Value>& sorted, const std::vector<dou
 
 // Fills bins from the left, each up to an equal share of the weight that is left, so that one heavy
 // value takes a bin of its own and the others share what remains evenly.
-std::vector<double> edges_of(const Distinct& distinct, int max_bins) {
+std::vector<double> edges_of(const Distinct& distinct, std::size_t rows, int max_bins) {
     const std::vector<double>& values = distinct.values;
     std::vector<double> edges;
     if (values.size() <= static_cast<std::size_t>(max_bins)) {
@@ -109,6 +109,8 @@ std::vector<double> edges_of(const Distinct& distinct, int max_bins) {
             edges.push_back(between(values[i - 1], values[i]));
         return edges;
     }
+    max_bins = static_cast<int>(std::min<std::size_t>(
+        static_cast<std::size_t>(max_bins), std::max<std::size_t>(rows / kRowsPerBin, 2)));
     double left = std::accumulate(distinct.weights.begin(), distinct.weights.end(), 0.0);
     double in_bin = 0;
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
@@ -133,7 +135,7 @@ std::vector<double> edges_from(std::vector<Value>& values, std::vector<double>& 
         sort_values(values);
     else
         sort_with_weights(values, weights);
-    return edges_of(distinct_values(values, weights), max_bins);
+    return edges_of(distinct_values(values, weights), values.size(), max_bins);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 
 namespace bosquet {
 
-constexpr int kMaxBins = 255;  // of values; bin 0 is for missing ones
+// Rows a bin holds at the least, on average, where values must share bins: finer bins would tell
+// noise from noise, at the cost of looking at each.
+constexpr int kRowsPerBin = 3;
 
 // Edges e_1 < e_2 < ... of at most `max_bins` bins of about equal weight: a value x lies in the
 // first bin whose edge is not below it. A column with no more than `max_bins` distinct values gets

@@ -475,6 +475,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
     const Layout& layout = matrix_->layout();
     struct Search {
         GrowingNode* node;
+        SplitRequest request;
         std::vector<Split>& candidates;
         std::vector<std::uint8_t> wanted;  // by feature; empty: all
     };
@@ -484,14 +485,12 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
         if (node == nullptr) continue;
         std::vector<Split>& candidates = worker_candidates_[2 * worker + searches.size()];
         candidates.assign(layout.active.size(), Split{});
-        searches.push_back({node, candidates, {}});
+        SplitRequest request{node->rows(rows_), node->histogram, node->sum, node->bounds};
+        searches.push_back({node, request, candidates, {}});
         if (!draws_features_) continue;
         searches.back().wanted.resize(layout.features.size());
         for (std::uint32_t f : features_for(*node)) searches.back().wanted[f] = 1;
     }
-    auto request = [&](const GrowingNode& node) {
-        return SplitRequest{node.rows(rows_), node.histogram, node.sum, node.bounds};
-    };
     auto scan = [&](std::size_t i) {
         std::uint32_t f = layout.active[i];
         const FeaturePlace& place = layout.features[f];
@@ -500,7 +499,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
                                built_histogram + place.histogram, place.bins);
         for (Search& search : searches)
             if (search.wanted.empty() || search.wanted[f])
-                search.candidates[i] = finder_.best_on(f, request(*search.node));
+                finder_.best_on(f, search.request, search.candidates[i]);
     };
     if (team == nullptr) {
         for (std::size_t i = 0; i < layout.active.size(); ++i) scan(i);
@@ -512,7 +511,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
         });
     }
     for (Search& search : searches)
-        search.node->split = finder_.choose(search.candidates, request(*search.node));
+        search.node->split = finder_.choose(search.candidates, search.request);
 }
 
 }  // namespace bosquet

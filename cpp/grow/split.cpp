@@ -61,8 +61,8 @@ double SplitFinder::reduction(std::uint32_t feature, Packed left, const SplitReq
 double SplitFinder::reduction_from(double score, const SplitRequest& node, double l2) const {
     Sums all = real(node.total);
     double both = all.h + 2 * l2;
-    double before = all.g * all.g * (1 / both - 1 / (all.h + options_->l2));
-    return score * both + (l2 > 0 ? before : 0.0);
+    if (l2 == 0) return score * both;
+    return score * both + all.g * all.g * (1 / both - 1 / (all.h + options_->l2));
 }
 
 bool SplitFinder::admissible(Packed left, Packed total) const {
@@ -80,32 +80,45 @@ bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
 Split SplitFinder::finished(Split split, double reduction, const SplitRequest& node,
                             const std::uint32_t* counts) const {
     double gain = reduction / 2 - options_->min_split_gain;
-    // Rows that are all alike leave a gain of pure rounding: the square of an ulp where values are
-    // free, the difference of large terms where they are not.
-    Sums all = real(node.total);
-    double rounding = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + options_->l2);
-    if (!(gain > rounding)) return {};
+    if (!(gain > rounding_error(node.total))) return {};
     split.gain = gain;
     // Missing rows that weigh nothing stay where they were counted.
     if (node.histogram[0] == 0 && (counts == nullptr || counts[0] == 0))
-        split.missing_left = 2.0 * hessian_of(split.left) >= hessian_of(node.total);
+        split.missing_left = left_is_heavier(split.left, node.total);
     return split;
 }
 
-Split SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node) const {
+// Rows that are all alike leave a gain of pure rounding: the square of an ulp where values are
+// free, the difference of large terms where they are not.
+double SplitFinder::rounding_error(Packed total) const {
+    Sums all = real(total);
+    return (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + options_->l2);
+}
+
+// Where a node has no missing values, those that come later go with most of its rows.
+bool SplitFinder::left_is_heavier(Packed left, Packed total) {
+    return 2.0 * hessian_of(left) >= hessian_of(total);
+}
+
+void SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
-    SplitRequest here = node;
-    here.histogram += place.histogram;
-    if (place.categorical || !unconstrained()) return search(feature, here, nullptr);
-    ScanResult found = kernels_->scan(here.histogram, place.bins, here.total, scan_scale_);
-    if (found.score < 0) return {};
-    Split split;
-    split.feature = feature;
-    split.bin = found.bin;
-    split.missing_left = found.missing_left;
-    split.left = found.left;
-    return finished(std::move(split), reduction_from(found.score, here, options_->l2), here,
-                    nullptr);
+    if (place.categorical || !unconstrained()) {
+        SplitRequest here = node;
+        here.histogram += place.histogram;
+        out = search(feature, here, nullptr);
+        return;
+    }
+    const Packed* histogram = node.histogram + place.histogram;
+    ScanResult found = kernels_->scan(histogram, place.bins, node.total, scan_scale_);
+    if (found.score < 0) return;
+    double gain = reduction_from(found.score, node, options_->l2) / 2 - options_->min_split_gain;
+    if (!(gain > rounding_error(node.total))) return;
+    out.gain = gain;
+    out.feature = feature;
+    out.bin = found.bin;
+    out.missing_left =
+        histogram[0] != 0 ? found.missing_left : left_is_heavier(found.left, node.total);
+    out.left = found.left;
 }
 
 Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,

@@ -45,8 +45,9 @@ class SplitFinder {
 
     void set_scale(const GradientScale& scale);
 
-    // The best split on one feature, counts of rows not yet looked at.
-    Split best_on(std::uint32_t feature, const SplitRequest& node) const;
+    // The best split on one feature, counts of rows not yet looked at; `out` stays as it is if
+    // there is none.
+    void best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const;
 
     // The best of the candidates, one a feature, that leaves min_samples_leaf rows on each side.
     // A histogram holds no counts: a hessian sum proves most candidates. Where it does not, the
@@ -79,6 +80,8 @@ class SplitFinder {
                             const std::uint32_t* counts) const;
     Split finished(Split split, double reduction, const SplitRequest& node,
                    const std::uint32_t* counts) const;
+    double rounding_error(Packed total) const;
+    static bool left_is_heavier(Packed left, Packed total);
     std::size_t count_left(const Split& split, RowSet rows) const;
     std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
     bool surely_large_enough(const Split& split, Packed total) const;

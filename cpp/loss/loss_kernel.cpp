@@ -29,21 +29,29 @@ void gradients(const double* __restrict target, const double* __restrict raw,
     }
 }
 
-template <class Loss>
-double value(const double* __restrict target, const double* __restrict raw,
-             const double* __restrict weight, double parameter, std::size_t count) {
+template <class Loss, bool kWeighted>
+double weighted_value(const double* __restrict target, const double* __restrict raw,
+                      const double* __restrict weight, double parameter, std::size_t count) {
     double lanes[kLanes] = {};
-    std::size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            double v = Loss::value(target[i + lane], raw[i + lane], parameter);
-            lanes[lane] += weight != nullptr ? weight[i + lane] * v : v;
-        }
-    for (; i < count; ++i) {
+    auto of = [&](std::size_t i) {
         double v = Loss::value(target[i], raw[i], parameter);
-        lanes[i % kLanes] += weight != nullptr ? weight[i] * v : v;
+        return kWeighted ? weight[i] * v : v;
+    };
+    std::size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+        double values[kLanes];
+        for (std::size_t lane = 0; lane < kLanes; ++lane) values[lane] = of(i + lane);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[lane];
     }
+    for (; i < count; ++i) lanes[i % kLanes] += of(i);
     return add_lanes(lanes);
+}
+
+template <class Loss>
+double value(const double* target, const double* raw, const double* weight, double parameter,
+             std::size_t count) {
+    return weight != nullptr ? weighted_value<Loss, true>(target, raw, weight, parameter, count)
+                             : weighted_value<Loss, false>(target, raw, weight, parameter, count);
 }
 
 // Rows in groups, classes inside: the exponentials of a group stay in registers and near cache.

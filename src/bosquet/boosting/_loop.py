@@ -57,12 +57,13 @@ def run_rounds(
             history.train_loss.append(train)
             if valid is not None:
                 history.validation_loss.append(valid)
-            info = RoundInfo(done, n_rounds, train, valid, model)
-            if bar:
-                bar.update(info)
-            if call_all(callbacks, info):
-                history.stopped_early = True
-                break
+            if bar or callbacks:
+                info = RoundInfo(done, n_rounds, train, valid, model)
+                if bar:
+                    bar.update(info)
+                if call_all(callbacks, info):
+                    history.stopped_early = True
+                    break
             watched = score() if score else (train if valid is None else valid)
             if stopping and stopping.should_stop(done, watched):
                 history.stopped_early = True

@@ -15,6 +15,8 @@ from bosquet.losses import CustomLoss, NativeLoss
 
 # How many rows the bin edges are taken from; beyond that quantiles hardly move.
 EDGE_ROWS = 200_000
+# Values below which a second thread costs more than it brings: its steps are shorter than waking it.
+SMALL_TABLE = 100_000
 
 
 @dataclass
@@ -51,6 +53,8 @@ class TreeStepper:
         threads: int,
     ):
         started = time.perf_counter()
+        if train.rows * len(categories) < SMALL_TABLE:
+            threads = 1
         seed, isa = options["seed"], instruction_set()
         bins = _core.learn_bins(
             train.columns, categories, train.weight, max_bins, EDGE_ROWS, seed, threads

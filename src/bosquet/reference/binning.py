@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
+ROWS_PER_BIN = 3
+
+
 def between(a: float, b: float) -> float:
     """A number e with a <= e < b: the middle, or a where the middle is no such number."""
     with np.errstate(invalid="ignore"):  # the middle of -inf and +inf is no number
@@ -26,8 +29,8 @@ def between(a: float, b: float) -> float:
 def quantile_edges(values: ArrayLike, weights: ArrayLike | None, max_bins: int) -> Array:
     """The edges of at most `max_bins` bins of about equal weight; NaN are left out.
 
-    With no more distinct values than bins, each value has a bin of its own. Otherwise bins are
-    filled from the left. A bin's share is what is left, divided by the bins that are left: so one
+    With no more distinct values than bins, each value has a bin of its own. Otherwise there are no
+    more bins than a third of the rows, and they are filled from the left. A bin's share is what is left, divided by the bins that are left: so one
     heavy value fills a bin alone, and those behind it share the rest evenly. A bin is closed where
     going on to the next value would overshoot the share by more than stopping falls short of it.
 
@@ -42,6 +45,7 @@ def quantile_edges(values: ArrayLike, weights: ArrayLike | None, max_bins: int) 
     if len(distinct) <= max_bins:
         return np.array([between(a, b) for a, b in pairwise(distinct)])
 
+    max_bins = min(max_bins, max(int(present.sum()) // ROWS_PER_BIN, 2))
     edges: list[float] = []
     left = float(np.cumsum(weight)[-1])
     in_bin = 0.0
