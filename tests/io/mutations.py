@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from handmade import Leaf, Split, ensemble_bytes, model_file
 
 from bosquet import _core
-from handmade import Leaf, Split, ensemble_bytes, model_file
 
 METADATA = b'{"names":["age","\\u00e9tat"],"levels":[1,2.5,null,true],"nested":{"a":[]}}'
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from handmade import Leaf, Split, checksum, ensemble_bytes, model_file
 from mutations import METADATA, grown_file, small_file
 
 from bosquet import _core
 from bosquet.io import ModelFileError, load_bytes, save_bytes
-from handmade import Leaf, Split, checksum, ensemble_bytes, model_file
 
 
 @pytest.mark.parametrize("file", [small_file(), grown_file()], ids=["handmade", "grown"])
