@@ -17,9 +17,12 @@ NB_MODULE(_core, module) {
         "best_isa",
         [] {
             switch (bosquet::best_isa()) {
-                case bosquet::Isa::avx512: return "avx512";
-                case bosquet::Isa::avx2: return "avx2";
-                default: return "baseline";
+                case bosquet::Isa::avx512:
+                    return "avx512";
+                case bosquet::Isa::avx2:
+                    return "avx2";
+                default:
+                    return "baseline";
             }
         },
         "The instruction set that the kernels run on unless told otherwise.");
