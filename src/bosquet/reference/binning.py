@@ -30,9 +30,10 @@ def quantile_edges(values: ArrayLike, weights: ArrayLike | None, max_bins: int) 
     """The edges of at most `max_bins` bins of about equal weight; NaN are left out.
 
     With no more distinct values than bins, each value has a bin of its own. Otherwise there are no
-    more bins than a third of the rows, and they are filled from the left. A bin's share is what is left, divided by the bins that are left: so one
-    heavy value fills a bin alone, and those behind it share the rest evenly. A bin is closed where
-    going on to the next value would overshoot the share by more than stopping falls short of it.
+    more bins than a third of the rows, filled from the left. A bin's share is what is left, divided
+    by the bins that are left: so one heavy value fills a bin alone, and those behind it share the
+    rest evenly. A bin is closed where going on to the next value would overshoot the share by more
+    than stopping falls short of it.
 
     >>> quantile_edges([3, 1, 2, 2, np.nan], None, max_bins=255)
     array([1.5, 2.5])
