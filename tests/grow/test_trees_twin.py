@@ -243,9 +243,9 @@ def test_a_tree_under_monotone_constraints_does_not_depend_on_the_unit_of_the_ta
 @pytest.mark.parametrize("max_delta_step", [0.0, 10.0])
 def test_a_node_whose_rows_are_all_alike_is_not_split(max_delta_step: float) -> None:
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(300, 3))
+    x = rng.normal(size=(200, 3))
     side = np.where(x[:, 0] > 0.2, -0.6, 0.4)
-    pairs = np.column_stack([side * 0.1, np.full(300, 0.024)]).astype(np.float32)
+    pairs = np.column_stack([side * 0.1, np.full(200, 0.024)]).astype(np.float32)
     options: dict[str, Any] = {"max_delta_step": max_delta_step, "min_samples_leaf": 5}
     for factor in (1.0, 1 / 3, 0.7):
         weighted = (pairs * np.float32(factor)).astype(np.float32)
