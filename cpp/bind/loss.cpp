@@ -11,11 +11,13 @@ using namespace bosquet;
 
 namespace {
 
-// Targets and raw predictions come as (targets, rows) and (outputs, rows); weights may be empty.
-LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatrix& raw,
+// Targets and raw predictions, if there are any, come as (targets, rows) and (outputs, rows);
+// weights may be empty.
+LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatrix* raw,
                  const DoubleArray* weight) {
     std::size_t rows = target.shape(1);
-    if (target.shape(0) != loss.targets() || raw.shape(0) != loss.outputs() || raw.shape(1) != rows)
+    if (target.shape(0) != loss.targets() ||
+        (raw != nullptr && (raw->shape(0) != loss.outputs() || raw->shape(1) != rows)))
         throw InputError("targets and raw predictions do not have the loss's shape");
     bool weighted = weight != nullptr && weight->shape(0) != 0;
     if (weighted && weight->shape(0) != rows) throw InputError("weights must have one entry a row");
@@ -23,7 +25,8 @@ LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatri
         for (std::size_t i = 0; i < rows; ++i)
             if (!(target.data()[i] >= 0 && target.data()[i] < loss.outputs()))
                 throw InputError("a class number is out of range");
-    return {rows, rows, target.data(), weighted ? weight->data() : nullptr, raw.data()};
+    return {rows, rows, target.data(), weighted ? weight->data() : nullptr,
+            raw != nullptr ? raw->data() : nullptr};
 }
 
 }  // namespace
@@ -37,20 +40,20 @@ void bind_loss(nb::module_& module) {
         .def(
             "start_round",
             [](Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
-                self.start_round(data_of(self, target, raw, &weight));
+                self.start_round(data_of(self, target, &raw, &weight));
             },
             nb::arg("target"), nb::arg("raw"), nb::arg("weight"))
         .def(
             "value",
             [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
-                LossData data = data_of(self, target, raw, &weight);
+                LossData data = data_of(self, target, &raw, &weight);
                 return self.value(data, {0, data.rows}, best_isa());
             },
             nb::arg("target"), nb::arg("raw"), nb::arg("weight"), "Sum of weight times loss.")
         .def(
             "gradient_hessian",
             [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, const std::string& isa) {
-                LossData data = data_of(self, target, raw, nullptr);
+                LossData data = data_of(self, target, &raw, nullptr);
                 std::size_t size = raw.shape(0) * raw.shape(1);
                 std::vector<GradientPair> pairs(size);
                 self.gradients(data, {0, data.rows}, parse_isa(isa), pairs.data());
@@ -65,13 +68,22 @@ void bind_loss(nb::module_& module) {
             },
             nb::arg("target"), nb::arg("raw"), nb::arg("isa") = "auto")
         .def(
+            "responses",
+            [](const Loss& self, DoubleMatrix raw, const std::string& isa) {
+                if (raw.shape(1) != self.outputs())
+                    throw InputError("raw predictions do not have the loss's outputs");
+                double* out;
+                auto result = new_array<double>({raw.shape(0), self.response_size()}, &out);
+                self.responses(raw.data(), raw.shape(0), parse_isa(isa), out);
+                return result;
+            },
+            nb::arg("raw"), nb::arg("isa") = "auto",
+            "What raw predictions (rows, outputs) say of the target: means, quantiles, or the "
+            "probabilities of the classes.")
+        .def(
             "best_constants",
             [](const Loss& self, DoubleMatrix target, DoubleArray weight) {
-                std::vector<double> zeros(self.outputs() * target.shape(1));
-                if (target.shape(0) != self.targets())
-                    throw InputError("targets do not have the loss's shape");
-                LossData data{target.shape(1), target.shape(1), target.data(),
-                              weight.shape(0) != 0 ? weight.data() : nullptr, zeros.data()};
+                LossData data = data_of(self, target, nullptr, &weight);
                 return to_array(self.best_constants(data));
             },
             nb::arg("target"), nb::arg("weight"));

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "loss/loss.hpp"
 #include "tree/predict.hpp"
 #include "tree/validate.hpp"
 #include "tree/walk.hpp"
@@ -94,10 +95,22 @@ void predict_one(const Ensemble& ensemble, const Value* values, double* out) {
 // From this many rows on, preparing blocks of them pays.
 constexpr std::size_t kRowsForBlocks = 16;
 
-Doubles predict_rows(const Ensemble& self, const RowArray& values) {
+// The responses of a table that is read in blocks.
+Doubles predict_many(const Ensemble& self, const Table& table, const Loss* loss) {
+    Doubles raw = predict_table(self, table, options_for(self, 0, self.trees.size(), 1, "auto"));
+    if (loss == nullptr) return raw;
+    double* out;
+    Doubles result = new_array<double>({table.rows, loss->response_size()}, &out);
+    loss->responses(raw.data(), table.rows, best_isa(), out);
+    return result;
+}
+
+Doubles predict_rows(const Ensemble& self, const RowArray& values, const Loss* loss) {
     std::size_t dimensions = values.ndim();
     if (dimensions != 1 && dimensions != 2) throw InputError("a row or a matrix is needed");
     check_columns(self, values.shape(dimensions - 1));
+    if (loss != nullptr && loss->outputs() != self.outputs)
+        throw InputError("the loss has another number of outputs than the model");
     bool narrow = values.dtype() == nb::dtype<float>();
     if (!narrow && values.dtype() != nb::dtype<double>())
         throw InputError("a row must hold 32- or 64-bit floats");
@@ -109,15 +122,19 @@ Doubles predict_rows(const Ensemble& self, const RowArray& values) {
             table.columns[f] = {
                 static_cast<const std::byte*>(values.data()) + f * values.itemsize(), row_bytes,
                 narrow ? ColumnType::f32 : ColumnType::f64};
-        return predict_table(self, table, options_for(self, 0, self.trees.size(), 1, "auto"));
+        return predict_many(self, table, loss);
     }
+    std::size_t columns = loss != nullptr ? loss->response_size() : self.outputs;
     double* out;
-    Doubles result = new_array<double>({rows, self.outputs}, &out);
-    for (std::size_t i = 0; i < rows; ++i, out += self.outputs) {
+    Doubles result = new_array<double>({rows, columns}, &out);
+    std::vector<double> raw(self.outputs);
+    for (std::size_t i = 0; i < rows; ++i, out += columns) {
+        double* sums = loss != nullptr ? raw.data() : out;
         if (narrow)
-            predict_one(self, static_cast<const float*>(values.data()) + i * self.features, out);
+            predict_one(self, static_cast<const float*>(values.data()) + i * self.features, sums);
         else
-            predict_one(self, static_cast<const double*>(values.data()) + i * self.features, out);
+            predict_one(self, static_cast<const double*>(values.data()) + i * self.features, sums);
+        if (loss != nullptr) loss->responses(sums, 1, best_isa(), out);
     }
     return result;
 }
@@ -230,9 +247,9 @@ void bind_tree(nb::module_& module) {
             nb::arg("threads") = 1, nb::arg("isa") = "auto",
             "Sums of the trees [first, last), shape (rows, outputs); with first == 0 the base too.")
         .def(
-            "predict_rows", predict_rows, nb::arg("values"),
+            "predict_rows", predict_rows, nb::arg("values"), nb::arg("loss").none() = nb::none(),
             "The raw prediction of one row (features,) or of some (rows, features), soonest; shape "
-            "(rows, outputs).")
+            "(rows, outputs). With a loss, its responses instead.")
         .def("predict_plain", predict_plain, nb::arg("data"),
              "The raw prediction in the simplest way, slowly.")
         .def("apply", apply_trees, nb::arg("data"), nb::arg("threads") = 1,

@@ -19,6 +19,7 @@ using GradientLoop = void (*)(const double* target, const double* raw, const dou
                               double parameter, std::size_t count, GradientPair* out);
 using ValueLoop = double (*)(const double* target, const double* raw, const double* weight,
                              double parameter, std::size_t count);
+using ResponseLoop = void (*)(const double* raw, std::size_t count, double* out);
 
 struct LossKernels {
     GradientLoop gradients[static_cast<int>(FormulaName::count)];
@@ -30,6 +31,11 @@ struct LossKernels {
                               GradientPair* out);
     double (*softmax_value)(const double* target, const double* raw, const double* weight,
                             std::size_t stride, std::size_t classes, std::size_t count);
+    // For two classes the probabilities of both, side by side.
+    ResponseLoop responses[static_cast<int>(FormulaName::count)];
+    // Probabilities of `count` rows whose `classes` raw predictions lie side by side.
+    void (*softmax_responses)(const double* raw, std::size_t classes, std::size_t count,
+                              double* out);
 };
 BOSQUET_DECLARE_KERNELS(LossKernels, loss_kernels)
 

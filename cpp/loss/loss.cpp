@@ -21,6 +21,9 @@ constexpr bool kCurved[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 #define BOSQUET_ENTRY(name, Type) Type::constant_hessian,
 constexpr bool kConstantHessian[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 #undef BOSQUET_ENTRY
+#define BOSQUET_ENTRY(name, Type) Type::two_classes,
+constexpr bool kTwoClasses[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
+#undef BOSQUET_ENTRY
 #define BOSQUET_ENTRY(name, Type) Type::derivatives,
 constexpr PointDerivatives kDerivatives[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 #undef BOSQUET_ENTRY
@@ -101,6 +104,18 @@ double Loss::value(const LossData& data, Range rows, Isa isa) const {
                                                 data.raw + k * data.stride + rows.begin, weight,
                                                 deltas_[k], rows.size());
     return sum;
+}
+
+std::size_t Loss::response_size() const {
+    return kTwoClasses[number(formula_)] && !softmax_ ? 2 * std::size_t{outputs_} : outputs_;
+}
+
+void Loss::responses(const double* raw, std::size_t rows, Isa isa, double* out) const {
+    const LossKernels& kernels = select_loss_kernels(isa);
+    if (softmax_)
+        kernels.softmax_responses(raw, outputs_, rows, out);
+    else
+        kernels.responses[number(formula_)](raw, rows * outputs_, out);
 }
 
 std::vector<double> Loss::best_constants(const LossData& data) const {

@@ -42,6 +42,11 @@ class Loss {
     // The constants that are best for all rows.
     std::vector<double> best_constants(const LossData& data) const;
 
+    // How many numbers tell a row's response: its probabilities, or one for each output.
+    std::size_t response_size() const;
+    // Responses of rows whose raw predictions lie side by side, as they then do themselves.
+    void responses(const double* raw, std::size_t rows, Isa isa, double* out) const;
+
     // The constant c that is best for raw + c on these rows, for one output.
     double minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                      std::uint32_t output) const;

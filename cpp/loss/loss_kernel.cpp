@@ -54,6 +54,19 @@ double value(const double* target, const double* raw, const double* weight, doub
                              : weighted_value<Loss, false>(target, raw, weight, parameter, count);
 }
 
+template <class Loss>
+void responses(const double* __restrict raw, std::size_t count, double* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        double response = Loss::response(raw[i]);
+        if constexpr (Loss::two_classes) {
+            out[2 * i] = 1.0 - response;
+            out[2 * i + 1] = response;
+        } else {
+            out[i] = response;
+        }
+    }
+}
+
 // Rows in groups, classes inside: the exponentials of a group stay in registers and near cache.
 constexpr std::size_t kGroup = 32;
 
@@ -116,6 +129,17 @@ double softmax_value(const double* target, const double* raw, const double* weig
     return sum;
 }
 
+void softmax_responses(const double* __restrict raw, std::size_t classes, std::size_t count,
+                       double* __restrict out) {
+    for (std::size_t row = 0; row < count; ++row, raw += classes, out += classes) {
+        double top = raw[0], total = 0;
+        for (std::size_t k = 1; k < classes; ++k) top = raw[k] > top ? raw[k] : top;
+        for (std::size_t k = 0; k < classes; ++k) out[k] = exact_exp(raw[k] - top);
+        for (std::size_t k = 0; k < classes; ++k) total += out[k];
+        for (std::size_t k = 0; k < classes; ++k) out[k] /= total;
+    }
+}
+
 }  // namespace
 
 const LossKernels loss_kernels = {
@@ -126,6 +150,10 @@ const LossKernels loss_kernels = {
     {BOSQUET_FORMULAS(BOSQUET_LOOP)},
 #undef BOSQUET_LOOP
     softmax_gradients,
-    softmax_value};
+    softmax_value,
+#define BOSQUET_LOOP(name, Type) responses<Type>,
+    {BOSQUET_FORMULAS(BOSQUET_LOOP)},
+#undef BOSQUET_LOOP
+    softmax_responses};
 
 }  // namespace bosquet::BOSQUET_ISA

@@ -71,6 +71,29 @@ def test_values_are_those_of_the_twin(name: str, parameter: float) -> None:
 
 
 @every_loss
+@pytest.mark.parametrize("isa", ISAS)
+def test_responses_are_those_of_the_twin(name: str, parameter: float, isa: str) -> None:
+    _, f, _ = sample(name)
+    f[:2] = 40.0, -40.0
+    expected = loss_named(name, parameter).response(f)
+    responses = native(name, parameter).responses(f[:, None], isa)
+    np.testing.assert_allclose(responses[:, -1], expected, rtol=1e-14)
+    if name in TWO_CLASSES:
+        np.testing.assert_array_equal(responses[:, 0], 1 - responses[:, 1])
+    else:
+        assert responses.shape == (len(f), 1)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_responses_of_many_classes_are_probabilities(isa: str) -> None:
+    f = np.random.default_rng(0).normal(scale=5, size=(50, 7))
+    f[0] = [700, -700, 0, 0, 0, 0, 0]
+    responses = native("log_loss", 0.0, outputs=7).responses(f, isa)
+    np.testing.assert_allclose(responses, Softmax(7).probability(f.T).T, rtol=1e-13, atol=1e-300)
+    np.testing.assert_allclose(responses.sum(axis=1), 1, rtol=1e-15)
+
+
+@every_loss
 def test_best_constants_are_those_of_the_twin(name: str, parameter: float) -> None:
     y, _, w = sample(name)
     loss, twin = native(name, parameter), loss_named(name, parameter)

@@ -1,5 +1,6 @@
 // What a loss of one target y and one raw prediction f is: its value, its first and second
-// derivative in f, and the constant f that is best for rows whose mean target is given.
+// derivative in f, the constant f that is best for rows whose mean target is given, and what f says
+// of the target.
 //
 // To add a loss, copy squared_error.hpp, list it in all.hpp, and give it a name in loss.cpp and a
 // twin in src/bosquet/reference/losses.py. `parameter` is the loss's own number (a level, a power),
@@ -32,6 +33,10 @@ struct Formula {
     static constexpr bool curved = true;
     // The best constant follows from the mean target; otherwise it is searched for.
     static constexpr bool constant_from_mean = true;
+    // Targets are classes 0 and 1, and the response is the probability of 1.
+    static constexpr bool two_classes = false;
+    // What a raw prediction says of the target, on the target's own scale.
+    static double response(double f) { return f; }
 };
 
 }  // namespace bosquet::inline BOSQUET_FORMULA_SET

@@ -11,6 +11,7 @@ struct Gamma : Formula {
     }
     static double value(double y, double f, double) { return f + y * exact_exp(-f); }
     static double constant(double mean) { return exact_log(mean > 1e-15 ? mean : 1e-15); }
+    static double response(double f) { return exact_exp(f); }
 };
 
 }  // namespace bosquet::inline BOSQUET_FORMULA_SET

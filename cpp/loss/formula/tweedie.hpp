@@ -16,6 +16,7 @@ struct Tweedie : Formula {
                y * exact_exp((1.0 - power) * f) / (1.0 - power);
     }
     static double constant(double mean) { return exact_log(mean > 1e-15 ? mean : 1e-15); }
+    static double response(double f) { return exact_exp(f); }
 };
 
 }  // namespace bosquet::inline BOSQUET_FORMULA_SET

@@ -16,7 +16,7 @@ from bosquet._sklearn import (
 )
 from bosquet.boosting._base import BaseGradientBoosting
 from bosquet.boosting._targets import check_finite_target, check_same_length, check_sample_weight
-from bosquet.losses import NativeLoss, classification_loss, regression_loss
+from bosquet.losses import classification_loss, regression_loss
 
 _PARAMETERS_DOC = """
     learning_rate : float, default=0.05
@@ -314,13 +314,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             yield self._most_probable(raw)
 
     def _probabilities(self, raw: np.ndarray) -> np.ndarray:
-        if isinstance(self._loss_terms, NativeLoss) or hasattr(
-            self._loss_terms.user, "inverse_link"
-        ):
-            result = self._loss_terms.inverse_link(raw)
-            return result if result.ndim == 2 else np.column_stack([1 - result, result])
-        # A loss of the user's own is taken to be on the scale of log-odds unless it says otherwise.
-        return NativeLoss("log_loss", outputs=self._loss_terms.outputs).inverse_link(raw)
+        return self._loss_terms.inverse_link(raw)
 
     def _most_probable(self, raw: np.ndarray) -> np.ndarray:
         number = raw.argmax(axis=1) if raw.shape[1] > 1 else (raw[:, 0] > 0).astype(np.intp)
@@ -495,9 +489,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def _predictions(self, raw: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "_terms")
         result = self._loss_terms.inverse_link(raw)
-        if result.ndim == 2 and result.shape[1] == 1:
-            return result[:, 0]
-        return result
+        return result[:, 0] if result.shape[1] == 1 else result
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

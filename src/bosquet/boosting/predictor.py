@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet.boosting._additive import TreeTerms
 from bosquet.data import TableEncoder
+from bosquet.losses import NativeLoss
 
 
 class Predictor:
@@ -29,15 +30,16 @@ class Predictor:
         self.loss = loss
         self.encoder = encoder
         self._predict = terms.ensemble.predict_rows
-        self._link = loss.inverse_link
+        self._core_loss = loss.core if isinstance(loss, NativeLoss) else None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Probabilities (rows, classes) of a classifier, predictions of a regressor.
 
         A single row of shape (n_features,) gives a single result.
         """
-        raw = self._predict(X)
-        result = self._link(raw)
+        result = self._predict(X, self._core_loss)
+        if self._core_loss is None:
+            result = self.loss.inverse_link(result)
         if result.shape[1] == 1:
             result = result[:, 0]
         return result[0] if X.ndim == 1 else result

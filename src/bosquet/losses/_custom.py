@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from bosquet import _core
+
 # Steps for central differences: the cube and the fourth root of the rounding unit balance the error
 # of the formula against the error of the subtraction.
 _GRADIENT_STEP = float(np.finfo(float).eps ** (1 / 3))
 _HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 4))
+
+
+def _log_odds(outputs: int) -> _core.Loss:
+    return _core.Loss("log_loss", outputs, 1, [])
 
 
 class CustomLoss:
@@ -42,8 +48,9 @@ class CustomLoss:
 
     name = "custom"
 
-    def __init__(self, user: Any, *, outputs: int, targets: int):
+    def __init__(self, user: Any, *, outputs: int, targets: int, classes: bool = False):
         self.user = user
+        self.classes = classes
         self.outputs = outputs
         self.targets = targets
         self.curved = bool(getattr(user, "curved", True))
@@ -210,7 +217,12 @@ class CustomLoss:
         return np.where(direction == 0, 0.0, (near + far) / 2)
 
     def inverse_link(self, raw: np.ndarray) -> np.ndarray:
+        """From raw predictions (rows, outputs) to the scale of the target, or to probabilities."""
         user_link = getattr(self.user, "inverse_link", None)
-        if not callable(user_link):
-            return raw
-        return np.asarray(user_link(raw[:, 0] if raw.shape[1] == 1 else raw), dtype=float)
+        if callable(user_link):
+            result = np.asarray(user_link(raw[:, 0] if raw.shape[1] == 1 else raw), dtype=float)
+            if result.ndim == 2:
+                return result
+            return np.column_stack([1 - result, result] if self.classes else [result])
+        # Raw predictions of classes are taken to be log-odds unless the user says otherwise.
+        return _log_odds(self.outputs).responses(raw) if self.classes else raw

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from bosquet import _core
 
@@ -89,7 +88,7 @@ class NativeLoss:
 
     def inverse_link(self, raw: np.ndarray) -> np.ndarray:
         """From raw predictions (rows, outputs) to the scale of the target, or to probabilities."""
-        return inverse_link(self.name, raw)
+        return self.core.responses(raw)
 
     def to_state(self) -> dict[str, Any]:
         return {
@@ -112,33 +111,12 @@ class NativeLoss:
         return (NativeLoss.from_state, (self.to_state(),))
 
 
-def inverse_link(name: str, raw: np.ndarray) -> np.ndarray:
-    """What raw predictions (rows, outputs) mean under a loss: means, quantiles or probabilities.
-
-    For a loss of two classes the result has one column a class.
-    """
-    if name in ("poisson", "gamma", "tweedie"):
-        return np.exp(raw)
-    if name == "log_loss" and raw.shape[1] > 1:
-        return softmax(raw, axis=1)
-    if name in CLASSIFICATION:
-        if name == "squared_hinge":
-            positive = np.clip((raw[:, 0] + 1) / 2, 0, 1)
-        else:
-            positive = expit(raw[:, 0] if name == "log_loss" else 2 * raw[:, 0])
-        result = np.empty((raw.shape[0], 2))
-        result[:, 1] = positive
-        np.subtract(1, positive, out=result[:, 0])
-        return result
-    return raw
-
-
 def classification_loss(loss: Any, n_classes: int) -> Any:
     """The loss object for a classifier's `loss` parameter."""
     if not isinstance(loss, str):
         from bosquet.losses._custom import CustomLoss
 
-        return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1)
+        return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1, classes=True)
     if loss not in CLASSIFICATION:
         raise ValueError(
             f"loss={loss!r} is not a loss for classes; use one of {', '.join(CLASSIFICATION)}"

@@ -83,6 +83,10 @@ class Loss:
 
         return nearest_root(slope, FARTHEST)
 
+    def response(self, f: Array) -> Array:
+        """What f says of the target: its mean or quantile, or the probability of class 1."""
+        return f
+
     def start_round(self, y: Array, f: Array, w: Array) -> None:
         """A loss that adapts itself to the residuals does it here."""
 
@@ -213,6 +217,9 @@ class Tweedie(Loss):
     def __init__(self, power: float) -> None:
         self.power = power
 
+    def response(self, f: Array) -> Array:
+        return np.exp(f)
+
     def value(self, y: Array, f: Array) -> Array:
         p = self.power
         return np.exp((2 - p) * f) / (2 - p) - y * np.exp((1 - p) * f) / (1 - p)
@@ -267,6 +274,9 @@ class LogLoss(Loss):
     is the log-odds of the share of ones.
     """
 
+    def response(self, f: Array) -> Array:
+        return sigmoid(f)
+
     def value(self, y: Array, f: Array) -> Array:
         return np.logaddexp(0, f) - y * f
 
@@ -287,6 +297,9 @@ class Exponential(Loss):
     A step c multiplies the loss of the ones by :math:`e^{-c}`, that of the others by :math:`e^c`:
     the best is :math:`\frac12 \log(W_+ / W_-)`, AdaBoost's :math:`\alpha`.
     """
+
+    def response(self, f: Array) -> Array:
+        return sigmoid(2 * f)
 
     def value(self, y: Array, f: Array) -> Array:
         return np.exp(-(2 * y - 1) * f)
@@ -316,6 +329,9 @@ class SquaredHinge(Loss):
     def gap(self, y: Array, f: Array) -> Array:
         """By how much the margin falls short of 1."""
         return np.maximum(0, 1 - (2 * y - 1) * f)
+
+    def response(self, f: Array) -> Array:
+        return np.clip((f + 1) / 2, 0, 1)
 
     def value(self, y: Array, f: Array) -> Array:
         return self.gap(y, f) ** 2

@@ -1,0 +1,105 @@
+"""The light callable for services: the same bits as the estimator's own methods."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
+
+ROWS = (1, 5, 15, 16, 200)
+
+
+class LogOdds:
+    """A user's own two-class loss: its raw predictions are taken to be log-odds."""
+
+    def value(self, y, raw):
+        return np.logaddexp(0, raw) - y * raw
+
+
+class ScaledOdds(LogOdds):
+    """The same, with a say in what its raw predictions mean."""
+
+    def inverse_link(self, raw):
+        return 1 / (1 + np.exp(-2 * raw))
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    X[::17, 1] = np.nan
+    return X, X[:, 0] + rng.normal(size=300)
+
+
+def small(kind, loss, **more):
+    return kind(loss, n_estimators=5, max_leaf_nodes=6, random_state=0, **more)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "loss", ["log_loss", "exponential", "squared_hinge", LogOdds(), ScaledOdds()]
+)
+def test_two_classes(table, loss, dtype):
+    X, y = table[0].astype(dtype), (table[1] > 0).astype(int)
+    model = small(GradientBoostingClassifier, loss).fit(X, y)
+    answer = model.predictor()
+    expected = model.predict_proba(X)
+    assert expected.shape == (300, 2)
+    for rows in ROWS:
+        np.testing.assert_array_equal(answer(X[:rows]), expected[:rows])
+    np.testing.assert_array_equal(answer(X[3]), expected[3])
+
+
+def test_many_classes(table):
+    X, y = table
+    labels = np.digitize(y, [-1, 0, 1])
+    model = small(GradientBoostingClassifier, "log_loss").fit(X, labels)
+    answer, expected = model.predictor(), model.predict_proba(X)
+    for rows in ROWS:
+        np.testing.assert_array_equal(answer(X[:rows]), expected[:rows])
+    np.testing.assert_array_equal(answer(X[3]), expected[3])
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson", "gamma", "absolute_error"])
+def test_numbers(table, loss):
+    X, y = table
+    model = small(GradientBoostingRegressor, loss).fit(X, np.abs(y) + 0.1)
+    answer, expected = model.predictor(), model.predict(X)
+    for rows in ROWS:
+        np.testing.assert_array_equal(answer(X[:rows]), expected[:rows])
+    assert answer(X[3]) == expected[3]
+
+
+def test_several_quantiles(table):
+    X, y = table
+    model = small(GradientBoostingRegressor, "quantile", quantile=[0.1, 0.9]).fit(X, y)
+    answer, expected = model.predictor(), model.predict(X)
+    np.testing.assert_array_equal(answer(X), expected)
+    np.testing.assert_array_equal(answer(X[3]), expected[3])
+
+
+def test_a_pickled_predictor_answers_the_same(table):
+    X, y = table
+    answer = small(GradientBoostingRegressor, "poisson").fit(X, np.abs(y)).predictor()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(answer))(X), answer(X))
+
+
+def test_what_does_not_fit_is_named(table):
+    X, y = table
+    answer = small(GradientBoostingRegressor, "squared_error").fit(X, y).predictor()
+    with pytest.raises(ValueError, match="5 features, the data has 4"):
+        answer(X[:, :4].copy())
+    with pytest.raises(ValueError, match="32- or 64-bit floats"):
+        answer(np.ones((2, 5), dtype=int))
+
+
+def test_another_learner_has_no_predictor(table):
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, y = np.nan_to_num(table[0]), table[1]
+    model = small(GradientBoostingRegressor, "squared_error", estimator=DecisionTreeRegressor())
+    with pytest.raises(ValueError, match="native trees"):
+        model.fit(X, y).predictor()
