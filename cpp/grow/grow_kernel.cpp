@@ -107,126 +107,144 @@ void subtract(Packed* __restrict a, const Packed* __restrict b, std::size_t coun
     for (std::size_t i = 0; i < count; ++i) a[i] -= b[i];
 }
 
-// Bins are padded to whole vectors; a padded bin repeats the one before it.
-constexpr std::uint32_t kScanRoom = 256 + 8;
-
-// left[i] = before + histogram[1] + ... + histogram[i + 1]
-inline void prefix_sums(const Packed* histogram, std::uint32_t splits, Packed before,
-                        Packed* left) {
+void accumulate(Packed* histogram, std::uint32_t bins) {
+    const Packed missing = histogram[0];
+    histogram[0] = 0;
     std::uint32_t i = 0;
+    Packed before = 0;
 #if defined(__AVX2__)
     // Four at a time: the chain from one four to the next is a single addition.
-    __m256i carry = _mm256_set1_epi64x(before);
-    for (; i + 4 <= splits; i += 4) {
-        __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(histogram + 1 + i));
+    __m256i carry = _mm256_setzero_si256();
+    for (; i + 4 <= bins; i += 4) {
+        auto* four = reinterpret_cast<__m256i*>(histogram + i);
+        __m256i v = _mm256_load_si256(four);
         v = _mm256_add_epi64(v, _mm256_slli_si256(v, 8));
         __m256i low = _mm256_permute4x64_epi64(v, 0x55);
         v = _mm256_add_epi64(v, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xf0));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(left + i), _mm256_add_epi64(v, carry));
+        _mm256_store_si256(four, _mm256_add_epi64(v, carry));
         carry = _mm256_add_epi64(carry, _mm256_permute4x64_epi64(v, 0xff));
     }
-    if (i > 0) before = left[i - 1];
+    before = _mm256_extract_epi64(carry, 0);
 #endif
-    for (; i < splits; ++i) left[i] = before += histogram[i + 1];
-    for (std::uint32_t pad = 0; pad < 8; ++pad) left[splits + pad] = before;
+    for (; i < bins; ++i) histogram[i] = before += histogram[i];
+    histogram[0] = missing;
 }
 
 // The score of the split that has `left` on the left, -1 where it is not admissible.
-inline double score_of(Packed left, Packed total, double mean, const ScanScale& scale) {
-    std::int32_t h = hessian_of(left), rest = hessian_of(total) - h;
-    if (h < scale.least_hessian || rest < scale.least_hessian) return -1;
-    double a = h * scale.hessian_unit + scale.l2;
-    double c = rest * scale.hessian_unit + scale.l2;
-    return split_score(gradient_of(left) * scale.gradient_unit, a, c, mean);
+inline double score_of(Packed left, const NodeScan& node) {
+    std::int32_t h = hessian_of(left), rest = hessian_of(node.total) - h;
+    if (h < node.least_hessian || rest < node.least_hessian) return -1;
+    double a = h * node.hessian_unit + node.l2;
+    double c = rest * node.hessian_unit + node.l2;
+    return split_score(gradient_of(left) * node.gradient_unit, a, c, node.mean);
 }
 
 #if defined(__AVX2__)
 
-// Upper bounds of the scores, eight at a time in single precision and in the histogram's own units;
-// returns what the best of them reaches at least. Half the work of a score is its division, and
-// single precision does twice as many, twice as fast: the few splits whose upper bound is not below
-// the return value are then looked at again in double precision.
-//
-// Integers are rounded once (2^-24 of their size), a and c at most three times, mean * a at most
-// five: t is off by less than `slack`, and the quotient by less than 2^-20 of its size.
-inline float bound_scores(const Packed* left, std::uint32_t splits, Packed total,
-                          const ScanScale& scale, float* upper) {
-    auto l2_units = static_cast<float>(scale.l2 / scale.hessian_unit);
-    double spread = static_cast<double>(hessian_of(total)) + 2 * (scale.l2 / scale.hessian_unit);
-    const __m256 mean = _mm256_set1_ps(static_cast<float>(gradient_of(total) / spread));
-    const __m256 l2 = _mm256_set1_ps(l2_units), none = _mm256_set1_ps(-1),
-                 zero = _mm256_setzero_ps();
-    const __m256 sign = _mm256_set1_ps(-0.0f), ulps = _mm256_set1_ps(0x1p-21f);
-    const __m256i total_h = _mm256_set1_epi32(hessian_of(total));
-    const __m256i too_little = _mm256_set1_epi32(scale.least_hessian - 1);
-    __m256 best = none;
-    for (std::uint32_t i = 0; i < splits; i += 8) {
-        __m256 first = _mm256_load_ps(reinterpret_cast<const float*>(left + i));
-        __m256 second = _mm256_load_ps(reinterpret_cast<const float*>(left + i + 4));
-        // Low and high halves, in the order 0 1 4 5 2 3 6 7.
+// Eight running sums as two vectors of four become eight halves in this order.
+#define BOSQUET_SHUFFLED 0, 1, 4, 5, 2, 3, 6, 7
+
+// Scores in single precision and in the histogram's own units, eight at a time, NaN where a split
+// is not admissible; returns what a split must reach to be looked at again in double precision, -1
+// if there is none. `before` goes left with every split.
+template <bool WithBefore>
+inline float rough_scores(const Packed* sums, BinRange bins, Packed before, const NodeScan& node,
+                          float* scores) {
+    const __m256 mean = _mm256_set1_ps(node.rough_mean), l2 = _mm256_set1_ps(node.rough_l2);
+    const __m256i total_h = _mm256_set1_epi32(hessian_of(node.total));
+    const __m256i least_h = _mm256_set1_epi32(node.least_hessian);
+    const __m256i missing = _mm256_set1_epi64x(before);
+    const __m256i order = _mm256_setr_epi32(BOSQUET_SHUFFLED);
+    __m256 best = _mm256_set1_ps(-1);
+    auto score_eight = [&](std::uint32_t i, __m256i outside) {
+        const auto* eight = reinterpret_cast<const __m256i*>(sums + i);
+        __m256i low = _mm256_load_si256(eight), high = _mm256_load_si256(eight + 1);
+        if constexpr (WithBefore) {
+            low = _mm256_add_epi64(low, missing);
+            high = _mm256_add_epi64(high, missing);
+        }
+        __m256 first = _mm256_castsi256_ps(low), second = _mm256_castsi256_ps(high);
         __m256i h = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
         __m256i g = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
         __m256i rest = _mm256_sub_epi32(total_h, h);
         __m256 a = _mm256_add_ps(_mm256_cvtepi32_ps(h), l2);
         __m256 c = _mm256_add_ps(_mm256_cvtepi32_ps(rest), l2);
-        __m256 left_g = _mm256_cvtepi32_ps(g), expected = _mm256_mul_ps(mean, a);
-        __m256 t = _mm256_andnot_ps(sign, _mm256_sub_ps(left_g, expected));
-        __m256 slack = _mm256_mul_ps(
-            _mm256_add_ps(_mm256_andnot_ps(sign, left_g), _mm256_andnot_ps(sign, expected)), ulps);
-        __m256 most = _mm256_add_ps(t, slack);
-        __m256 least = _mm256_max_ps(_mm256_sub_ps(t, slack), zero);
-        __m256 both = _mm256_mul_ps(a, c);
-        __m256 inverse = _mm256_div_ps(_mm256_set1_ps(1), both);
-        __m256 admissible = _mm256_castsi256_ps(_mm256_and_si256(
-            _mm256_cmpgt_epi32(h, too_little), _mm256_cmpgt_epi32(rest, too_little)));
-        __m256 high = _mm256_mul_ps(_mm256_mul_ps(most, most), inverse);
-        __m256 low = _mm256_mul_ps(_mm256_mul_ps(least, least), inverse);
-        high = _mm256_blendv_ps(none, high, admissible);
-        best = _mm256_max_ps(_mm256_blendv_ps(none, low, admissible), best);
-        __m256i ordered = _mm256_permute4x64_epi64(_mm256_castps_si256(high), 0xd8);
-        _mm256_store_si256(reinterpret_cast<__m256i*>(upper + i), ordered);
+        __m256 t = _mm256_sub_ps(_mm256_cvtepi32_ps(g), _mm256_mul_ps(mean, a));
+        __m256 score = _mm256_div_ps(_mm256_mul_ps(t, t), _mm256_mul_ps(a, c));
+        __m256i forbidden = _mm256_cmpgt_epi32(least_h, _mm256_min_epi32(h, rest));
+        // All ones are a NaN, which no comparison prefers.
+        score = _mm256_or_ps(score, _mm256_castsi256_ps(_mm256_or_si256(forbidden, outside)));
+        best = _mm256_max_ps(score, best);
+        _mm256_store_ps(scores + i, score);
+    };
+    // Of the first and the last eight some are outside.
+    std::uint32_t i = bins.first / 8 * 8, last = bins.last / 8 * 8;
+    __m256i outside = _mm256_cmpgt_epi32(_mm256_set1_epi32(bins.first % 8), order);
+    if (i < last) {
+        score_eight(i, outside);
+        outside = _mm256_setzero_si256();
+        for (i += 8; i < last; i += 8) score_eight(i, outside);
     }
-    alignas(32) float tops[8];
-    _mm256_store_ps(tops, best);
-    for (float one : tops) tops[0] = one > tops[0] ? one : tops[0];
-    return tops[0] - 0x1p-18f * tops[0];
+    __m256i behind = _mm256_cmpgt_epi32(order, _mm256_set1_epi32(bins.last % 8));
+    score_eight(last, _mm256_or_si256(outside, behind));
+
+    __m128 top = _mm_max_ps(_mm256_castps256_ps128(best), _mm256_extractf128_ps(best, 1));
+    top = _mm_max_ps(top, _mm_movehl_ps(top, top));
+    top = _mm_max_ss(top, _mm_movehdup_ps(top));
+    if (_mm_cvtss_f32(top) < 0) return -1;
+    float root = _mm_cvtss_f32(_mm_sqrt_ss(top));
+    float sure = root - (root * node.off_share + node.off_most);
+    return sure > 0 ? sure * sure : 0;
 }
+
+// The splits whose rough score reaches the bar, each in its turn.
+template <class Consider>
+[[gnu::always_inline]] inline void consider_worthy(const float* scores, BinRange bins, float bar,
+                                                   Consider consider) {
+    const __m256 level = _mm256_set1_ps(bar);
+    for (std::uint32_t i = bins.first / 8 * 8; i <= bins.last; i += 8) {
+        auto worthy = static_cast<unsigned>(
+            _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(scores + i), level, _CMP_GE_OQ)));
+        if (worthy == 0) continue;
+        // Back from BOSQUET_SHUFFLED.
+        worthy = (worthy & 0xc3) | (worthy & 0x0c) << 2 | (worthy & 0x30) >> 2;
+        for (; worthy != 0; worthy &= worthy - 1)
+            consider(i + static_cast<std::uint32_t>(__builtin_ctz(worthy)));
+    }
+}
+
+// Beyond, squares overflow single precision.
+constexpr float kMostRough = 1e15f;
 
 #endif
 
 // The best split with `before` (the missing values or nothing) put on the left; kept in `result` if
 // it beats what is there, the earlier one where two are equal.
-void scan_side(const Packed* histogram, std::uint32_t bins, Packed total, Packed before,
-               bool missing_left, const ScanScale& scale, ScanResult& result) {
-    alignas(64) Packed left[kScanRoom];
-    std::uint32_t splits = bins - 1;
-    prefix_sums(histogram, splits, before, left);
-    double mean = scale.mean(total);
-    auto consider = [&](std::uint32_t i) {
-        double score = score_of(left[i], total, mean, scale);
-        if (score > result.score) result = {score, i + 1, missing_left, left[i]};
+inline void scan_side(const Packed* sums, BinRange bins, Packed before, bool missing_left,
+                      const NodeScan& node, ScanResult& result) {
+    if (bins.first > bins.last) return;
+    auto consider = [&](std::uint32_t bin) {
+        Packed left = sums[bin] + before;
+        double score = score_of(left, node);
+        if (score > result.score) result = {score, bin, missing_left, left};
     };
 #if defined(__AVX2__)
-    alignas(64) float upper[kScanRoom];
-    float bar = bound_scores(left, splits, total, scale, upper);
-    if (bar < 0) return;
-    for (std::uint32_t i = 0; i < splits; i += 8) {
-        auto worthy = static_cast<unsigned>(_mm256_movemask_ps(
-            _mm256_cmp_ps(_mm256_load_ps(upper + i), _mm256_set1_ps(bar), _CMP_GE_OQ)));
-        for (; worthy != 0; worthy &= worthy - 1) {
-            std::uint32_t at = i + static_cast<std::uint32_t>(__builtin_ctz(worthy));
-            if (at < splits) consider(at);
-        }
+    if (node.rough_l2 <= kMostRough) {
+        alignas(64) float scores[256];
+        float bar = before == 0 ? rough_scores<false>(sums, bins, before, node, scores)
+                                : rough_scores<true>(sums, bins, before, node, scores);
+        if (bar >= 0) consider_worthy(scores, bins, bar, consider);
+        return;
     }
-#else
-    for (std::uint32_t i = 0; i < splits; ++i) consider(i);
 #endif
+    for (std::uint32_t bin = bins.first; bin <= bins.last; ++bin) consider(bin);
 }
 
-ScanResult scan(const Packed* histogram, std::uint32_t bins, Packed total, const ScanScale& scale) {
+ScanResult scan(const Packed* sums, BinRange missing_right, BinRange missing_left,
+                const NodeScan& node) {
     ScanResult result;
-    scan_side(histogram, bins, total, 0, false, scale, result);
-    if (histogram[0] != 0) scan_side(histogram, bins, total, histogram[0], true, scale, result);
+    scan_side(sums, missing_right, 0, false, node, result);
+    if (sums[0] != 0) scan_side(sums, missing_left, sums[0], true, node, result);
     return result;
 }
 
@@ -339,7 +357,8 @@ void split_rows(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
 
 }  // namespace
 
-const GrowKernels grow_kernels = {tile_histogram, wide_histogram, add,       subtract,  scan,
-                                  mark_below,     mark_table,     mark_wide, split_rows};
+const GrowKernels grow_kernels = {tile_histogram, wide_histogram, add,        subtract,
+                                  accumulate,     scan,           mark_below, mark_table,
+                                  mark_wide,      split_rows};
 
 }  // namespace bosquet::BOSQUET_ISA

@@ -469,7 +469,7 @@ std::vector<std::uint32_t> Grower::features_for(const GrowingNode& node) const {
 
 // `built` has its histogram; `derived` holds its parent's, which the sibling's is taken from.
 // Subtracting a feature and scanning it follow each other while it is in the nearest cache.
-void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed* built_histogram,
+void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram,
                          Team* team, int worker) {
     Stopwatch watch(worker_timings_[worker].split);
     const Layout& layout = matrix_->layout();
@@ -485,8 +485,11 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
         if (node == nullptr) continue;
         std::vector<Split>& candidates = worker_candidates_[2 * worker + searches.size()];
         candidates.assign(layout.active.size(), Split{});
-        SplitRequest request{node->rows(rows_), node->histogram, node->sum, node->bounds};
-        searches.push_back({node, request, candidates, {}});
+        searches.push_back(
+            {node,
+             finder_.request(node->rows(rows_), node->histogram, node->sum, node->bounds),
+             candidates,
+             {}});
         if (!draws_features_) continue;
         searches.back().wanted.resize(layout.features.size());
         for (std::uint32_t f : features_for(*node)) searches.back().wanted[f] = 1;
@@ -494,9 +497,10 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, const Packed*
     auto scan = [&](std::size_t i) {
         std::uint32_t f = layout.active[i];
         const FeaturePlace& place = layout.features[f];
+        Packed* entries = built_histogram + place.histogram;
+        if (!place.categorical) kernels_->accumulate(entries, place.bins);
         if (derived != nullptr)
-            kernels_->subtract(derived->histogram + place.histogram,
-                               built_histogram + place.histogram, place.bins);
+            kernels_->subtract(derived->histogram + place.histogram, entries, place.bins);
         for (Search& search : searches)
             if (search.wanted.empty() || search.wanted[f])
                 finder_.best_on(f, search.request, search.candidates[i]);

@@ -73,8 +73,8 @@ class Grower {
 
     void build_histogram(RowSet rows, Packed* histogram, Team* team, int worker);
     void clear(Packed* histogram, std::size_t tile) const;
-    void find_splits(GrowingNode* built, GrowingNode* derived, const Packed* built_histogram,
-                     Team* team, int worker);
+    void find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram, Team* team,
+                     int worker);
     std::vector<std::uint32_t> features_for(const GrowingNode& node) const;
 
     const BinnedMatrix* matrix_;

@@ -28,18 +28,26 @@ struct RowSet {
     }
 };
 
-// How sums become real numbers, and what a child must have.
-struct ScanScale {
+// What the scans of a node's features have in common.
+struct NodeScan {
+    Packed total;          // sums of the node
     double gradient_unit;  // what 1 in the upper half is worth
     double hessian_unit;
     double l2;
+    // G / (H + 2 l2): the share of gradient that each unit of hessian would have if a split made no
+    // difference.
+    double mean;
     std::int32_t least_hessian;  // of a child, in units; at least 1
 
-    // G / (H + 2 l2) of a node: the share of gradient that each unit of hessian would have if a
-    // split made no difference.
-    double mean(Packed total) const {
-        return gradient_of(total) * gradient_unit / (hessian_of(total) * hessian_unit + 2 * l2);
-    }
+    // For scores in single precision: `mean` and `l2` in the histogram's own units, and by how much
+    // the root of a score is off at most: off_share of the best root, and off_most.
+    float rough_mean, rough_l2;
+    float off_share, off_most;
+};
+
+// Bins after which a feature may be split, first and last.
+struct BinRange {
+    std::uint32_t first, last;
 };
 
 struct ScanResult {
@@ -68,10 +76,14 @@ struct GrowKernels {
     void (*add)(Packed* a, const Packed* b, std::size_t count);
     // a[i] -= b[i]
     void (*subtract)(Packed* a, const Packed* b, std::size_t count);
-    // The best split of a quantitative feature whose histogram has `bins` entries and sums to
-    // `total`.
-    ScanResult (*scan)(const Packed* histogram, std::uint32_t bins, Packed total,
-                       const ScanScale& scale);
+    // Turns the entries of a quantitative feature into running sums: entry i becomes that of bins 1
+    // to i, and entry 0, the missing values, stays. Running sums of a child are the difference of
+    // its parent's and its sibling's, as entries are.
+    void (*accumulate)(Packed* histogram, std::uint32_t bins);
+    // The best split of a quantitative feature whose running sums these are, with the missing
+    // values on the right or, if there are any, on the left.
+    ScanResult (*scan)(const Packed* sums, BinRange missing_right, BinRange missing_left,
+                       const NodeScan& node);
     // Sets bit i of `marks` where bin(row i) - shift <= bound as bytes; returns how many are set.
     // shift 0 sends bin 0, the missing values, left; shift 1 makes it 255 and sends it right.
     std::size_t (*mark_below)(const std::uint8_t* column, RowSet rows, std::uint8_t shift,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace bosquet {
 
@@ -27,8 +28,41 @@ void SplitFinder::set_scale(const GradientScale& scale) {
     double by_rows = static_cast<double>(options_->min_samples_leaf) * scale.least_hessian;
     double by_weight = std::ceil(options_->min_child_weight / scale.hessian_unit);
     double least = std::max({1.0, by_rows, by_weight});
-    scan_scale_ = {scale.gradient_unit, scale.hessian_unit, options_->l2,
-                   static_cast<std::int32_t>(std::min(least, 2147483647.0))};
+    least_hessian_ = static_cast<std::int32_t>(std::min(least, 2147483647.0));
+}
+
+SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed total,
+                                  const ValueBounds& bounds) const {
+    Sums all = real(total);
+    double l2 = options_->l2;
+    NodeScan scan{};
+    scan.total = total;
+    scan.gradient_unit = scale_.gradient_unit;
+    scan.hessian_unit = scale_.hessian_unit;
+    scan.l2 = l2;
+    scan.mean = all.g / (all.h + 2 * l2);
+    scan.least_hessian = least_hessian_;
+
+    // In units: the root of a score is |t| / sqrt(a c) with t = G_L - mean a. Integers are rounded
+    // once (2^-24 of their size), mean * a at most five times, so t is off by less than
+    // 2^-21 (|G_L| + |mean a|). As a + c = S, |t| is at most the best root times S / 2, and |mean
+    // a| at most |G|. The root is off by t's error over sqrt(a c), which is least where a child is
+    // lightest; it counts twice, for the best root is off as well. The rest of the formula is off
+    // by less than 2^-18.
+    double units = l2 / scale_.hessian_unit;
+    double spread = hessian_of(total) + 2 * units;
+    double lightest = least_hessian_ + units;
+    double least_root = std::sqrt(std::max(1.0, lightest * (spread - lightest)));
+    scan.rough_mean = static_cast<float>(gradient_of(total) / spread);
+    scan.rough_l2 = static_cast<float>(units);
+    scan.off_share = static_cast<float>(0x1p-20 * (spread / 2) / least_root + 0x1p-18);
+    scan.off_most =
+        static_cast<float>(0x1p-20 * 2 * std::abs(1.0 * gradient_of(total)) / least_root);
+
+    // Rows that are all alike leave a gain of pure rounding: the square of an ulp where values are
+    // free, the difference of large terms where they are not.
+    double least_gain = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
+    return {rows, histogram, bounds, scan, least_gain};
 }
 
 double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
@@ -41,8 +75,8 @@ double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
 double SplitFinder::reduction(std::uint32_t feature, Packed left, const SplitRequest& node,
                               double l2) const {
     Sums l = real(left);
-    Sums all = real(node.total);
-    double right_h = (hessian_of(node.total) - hessian_of(left)) * scale_.hessian_unit;
+    Sums all = real(node.total());
+    double right_h = (hessian_of(node.total()) - hessian_of(left)) * scale_.hessian_unit;
     if (unconstrained()) {
         double mean = all.g / (all.h + 2 * l2);
         return reduction_from(split_score(l.g, l.h + l2, right_h + l2, mean), node, l2);
@@ -59,7 +93,7 @@ double SplitFinder::reduction(std::uint32_t feature, Packed left, const SplitReq
 }
 
 double SplitFinder::reduction_from(double score, const SplitRequest& node, double l2) const {
-    Sums all = real(node.total);
+    Sums all = real(node.total());
     double both = all.h + 2 * l2;
     if (l2 == 0) return score * both;
     return score * both + all.g * all.g * (1 / both - 1 / (all.h + options_->l2));
@@ -67,7 +101,7 @@ double SplitFinder::reduction_from(double score, const SplitRequest& node, doubl
 
 bool SplitFinder::admissible(Packed left, Packed total) const {
     std::int32_t h = hessian_of(left);
-    return h >= scan_scale_.least_hessian && hessian_of(total) - h >= scan_scale_.least_hessian;
+    return h >= least_hessian_ && hessian_of(total) - h >= least_hessian_;
 }
 
 bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
@@ -77,48 +111,14 @@ bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
     return left > enough && hessian_of(total) - left > enough;
 }
 
-Split SplitFinder::finished(Split split, double reduction, const SplitRequest& node,
-                            const std::uint32_t* counts) const {
-    double gain = reduction / 2 - options_->min_split_gain;
-    if (!(gain > rounding_error(node.total))) return {};
-    split.gain = gain;
-    // Missing rows that weigh nothing stay where they were counted.
-    if (node.histogram[0] == 0 && (counts == nullptr || counts[0] == 0))
-        split.missing_left = left_is_heavier(split.left, node.total);
-    return split;
-}
-
-// Rows that are all alike leave a gain of pure rounding: the square of an ulp where values are
-// free, the difference of large terms where they are not.
-double SplitFinder::rounding_error(Packed total) const {
-    Sums all = real(total);
-    return (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + options_->l2);
-}
-
 // Where a node has no missing values, those that come later go with most of its rows.
 bool SplitFinder::left_is_heavier(Packed left, Packed total) {
     return 2.0 * hessian_of(left) >= hessian_of(total);
 }
 
 void SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const {
-    const FeaturePlace& place = matrix_->layout().features[feature];
-    if (place.categorical || !unconstrained()) {
-        SplitRequest here = node;
-        here.histogram += place.histogram;
-        out = search(feature, here, nullptr);
-        return;
-    }
-    const Packed* histogram = node.histogram + place.histogram;
-    ScanResult found = kernels_->scan(histogram, place.bins, node.total, scan_scale_);
-    if (found.score < 0) return;
-    double gain = reduction_from(found.score, node, options_->l2) / 2 - options_->min_split_gain;
-    if (!(gain > rounding_error(node.total))) return;
-    out.gain = gain;
-    out.feature = feature;
-    out.bin = found.bin;
-    out.missing_left =
-        histogram[0] != 0 ? found.missing_left : left_is_heavier(found.left, node.total);
-    out.left = found.left;
+    Split found = search(feature, node, nullptr);
+    if (found.found()) out = std::move(found);
 }
 
 Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
@@ -128,35 +128,68 @@ Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
                : search_ordered(feature, node, counts);
 }
 
-// The plain form of the scan in grow_kernel.cpp, with room for constraints and counts.
+// The bins after which a split leaves enough rows on both sides; `before` rows go left with bin 1.
+BinRange SplitFinder::with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
+                                       std::size_t before, std::size_t rows) const {
+    std::size_t least = options_->min_samples_leaf, left = before;
+    BinRange range{bins, 0};
+    for (std::uint32_t bin = 1; bin < bins; ++bin) {
+        left += counts[bin];
+        if (left < least) continue;
+        if (rows - left < least) break;
+        range.first = std::min(range.first, bin);
+        range.last = bin;
+    }
+    return range;
+}
+
 Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& node,
                                   const std::uint32_t* counts) const {
-    std::uint32_t bins = matrix_->layout().features[feature].bins;
-    std::size_t least_rows = options_->min_samples_leaf;
-    double best = -1;
+    const FeaturePlace& place = matrix_->layout().features[feature];
+    const Packed* sums = node.histogram + place.histogram;
+    BinRange right{1, place.bins - 1}, left = right;
+    if (counts != nullptr) {
+        right = with_enough_rows(counts, place.bins, 0, node.rows.count);
+        left = with_enough_rows(counts, place.bins, counts[0], node.rows.count);
+    }
+    ScanResult best;
+    double reduced;
+    if (unconstrained()) {
+        best = kernels_->scan(sums, right, left, node.scan);
+        reduced = reduction_from(best.score, node, options_->l2);
+    } else {
+        best = scan_constrained(feature, sums, right, left, node);
+        reduced = best.score;
+    }
+    double gain = reduced / 2 - options_->min_split_gain;
     Split split;
+    if (best.score < 0 || !(gain > node.least_gain)) return split;
+    split.gain = gain;
     split.feature = feature;
-    for (bool missing_left : {false, true}) {
-        if (missing_left && node.histogram[0] == 0) break;
-        Packed left = missing_left ? node.histogram[0] : 0;
-        std::size_t left_rows = counts != nullptr && missing_left ? counts[0] : 0;
-        for (std::uint32_t bin = 1; bin < bins; ++bin) {
-            left += node.histogram[bin];
-            if (counts != nullptr) {
-                left_rows += counts[bin];
-                if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
-            }
-            if (!admissible(left, node.total)) continue;
-            double s = reduction(feature, left, node, options_->l2);
-            if (s > best) {
-                best = s;
-                split.bin = bin;
-                split.missing_left = missing_left;
-                split.left = left;
-            }
+    split.bin = best.bin;
+    split.left = best.left;
+    // Missing rows that weigh nothing stay where they were counted.
+    bool no_missing = sums[0] == 0 && (counts == nullptr || counts[0] == 0);
+    split.missing_left = no_missing ? left_is_heavier(best.left, node.total()) : best.missing_left;
+    return split;
+}
+
+// The scan of grow_kernel.cpp where values are bounded: a split's score is then its reduction.
+ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* sums,
+                                         BinRange missing_right, BinRange missing_left,
+                                         const SplitRequest& node) const {
+    ScanResult best;
+    for (bool with_missing : {false, true}) {
+        if (with_missing && sums[0] == 0) break;
+        BinRange range = with_missing ? missing_left : missing_right;
+        for (std::uint32_t bin = range.first; bin <= range.last; ++bin) {
+            Packed left = sums[bin] + (with_missing ? sums[0] : 0);
+            if (!admissible(left, node.total())) continue;
+            double reduced = reduction(feature, left, node, options_->l2);
+            if (reduced > best.score) best = {reduced, bin, with_missing, left};
         }
     }
-    return best < 0 ? Split{} : finished(std::move(split), best, node, counts);
+    return best;
 }
 
 // Levels in the order of their mean gradient: for one output the best of all subsets is a run of
@@ -164,17 +197,18 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
 // rows to have a mean worth sorting stay together, on the right.
 Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& node,
                                      const std::uint32_t* counts) const {
-    std::uint32_t bins = matrix_->layout().features[feature].bins;
+    const FeaturePlace& place = matrix_->layout().features[feature];
+    const Packed* entries = node.histogram + place.histogram;
     double l2 = options_->l2 + options_->category_l2;
     struct Level {
         double mean;
         std::uint32_t bin;
     };
     std::vector<Level> levels;
-    double mean_hessian = real(node.total).h / static_cast<double>(node.rows.count);
+    double mean_hessian = real(node.total()).h / static_cast<double>(node.rows.count);
     double least = options_->min_samples_category * mean_hessian;
-    for (std::uint32_t bin = 0; bin < bins; ++bin) {
-        Sums s = real(node.histogram[bin]);
+    for (std::uint32_t bin = 0; bin < place.bins; ++bin) {
+        Sums s = real(entries[bin]);
         if (s.h > 0 && s.h >= least)
             levels.push_back({s.g / (s.h + options_->category_smoothing * mean_hessian), bin});
     }
@@ -192,12 +226,12 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
         std::size_t left_rows = 0;
         for (std::size_t length = 1; length <= longest; ++length) {
             std::uint32_t bin = levels[from_end ? levels.size() - length : length - 1].bin;
-            left += node.histogram[bin];
+            left += entries[bin];
             if (counts != nullptr) {
                 left_rows += counts[bin];
                 if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
             }
-            if (!admissible(left, node.total)) continue;
+            if (!admissible(left, node.total())) continue;
             double s = reduction(feature, left, node, l2);
             if (s > best) {
                 best = s;
@@ -207,17 +241,18 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
             }
         }
     }
-    if (best < 0) return {};
+    double gain = best / 2 - options_->min_split_gain;
+    if (best < 0 || !(gain > node.least_gain)) return {};
     Split split;
+    split.gain = gain;
     split.feature = feature;
     split.left = best_left;
     for (std::size_t i = 0; i < best_length; ++i)
         split.left_bins.push_back(levels[best_from_end ? levels.size() - 1 - i : i].bin);
     std::sort(split.left_bins.begin(), split.left_bins.end());
-    bool missing_left = split.left_bins.front() == 0;
-    split = finished(std::move(split), best, node, counts);
-    if (split.found() && (node.histogram[0] != 0 || (counts != nullptr && counts[0] != 0)))
-        split.missing_left = missing_left;
+    bool no_missing = entries[0] == 0 && (counts == nullptr || counts[0] == 0);
+    split.missing_left =
+        no_missing ? left_is_heavier(best_left, node.total()) : split.left_bins.front() == 0;
     return split;
 }
 
@@ -235,28 +270,17 @@ std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet
     return counts;
 }
 
-std::size_t SplitFinder::count_left(const Split& split, RowSet rows) const {
-    const FeaturePlace& place = matrix_->layout().features[split.feature];
-    auto count = [&](const auto* column, auto goes_left) {
-        std::size_t lefts = 0;
-        for (std::size_t i = 0; i < rows.count; ++i)
-            lefts += goes_left(column[rows.rows != nullptr ? rows.rows[i] : rows.first + i]);
-        return lefts;
-    };
+std::size_t SplitFinder::count_left(const Split& split, std::span<const std::uint32_t> counts) {
+    std::size_t lefts = split.missing_left ? counts[0] : 0;
     if (split.left_bins.empty())
-        return count(matrix_->column(place), [&](std::uint32_t bin) {
-            return bin == 0 ? split.missing_left : bin <= split.bin;
-        });
-    std::vector<std::uint8_t> table(place.bins);
-    for (std::uint32_t bin : split.left_bins) table[bin] = 1;
-    table[0] = split.missing_left;
-    auto in_table = [&](std::uint32_t bin) { return table[bin]; };
-    return place.wide ? count(matrix_->wide_column(place), in_table)
-                      : count(matrix_->column(place), in_table);
+        return std::accumulate(counts.begin() + 1, counts.begin() + split.bin + 1, lefts);
+    for (std::uint32_t bin : split.left_bins)
+        if (bin > 0) lefts += counts[bin];
+    return lefts;
 }
 
 Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node) const {
-    std::vector<std::uint8_t> searched;
+    std::vector<std::uint8_t> counted;
     std::size_t least_rows = options_->min_samples_leaf;
     while (true) {
         std::size_t best = candidates.size();
@@ -266,16 +290,14 @@ Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node)
                 best = i;
         if (best == candidates.size()) return {};
         Split& split = candidates[best];
-        if (surely_large_enough(split, node.total) || (!searched.empty() && searched[best]))
+        if (surely_large_enough(split, node.total()) || (!counted.empty() && counted[best]))
             return std::move(split);
-        std::size_t lefts = count_left(split, node.rows);
-        if (lefts >= least_rows && node.rows.count - lefts >= least_rows) return std::move(split);
         std::vector<std::uint32_t> counts = count_bins(split.feature, node.rows);
-        SplitRequest here = node;
-        here.histogram += matrix_->layout().features[split.feature].histogram;
-        split = search(split.feature, here, counts.data());
-        searched.resize(candidates.size());
-        searched[best] = 1;
+        std::size_t lefts = count_left(split, counts);
+        if (lefts >= least_rows && node.rows.count - lefts >= least_rows) return std::move(split);
+        split = search(split.feature, node, counts.data());
+        counted.resize(candidates.size());
+        counted[best] = 1;
     }
 }
 

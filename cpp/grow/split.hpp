@@ -33,9 +33,12 @@ struct Split {
 // The node a split is sought for.
 struct SplitRequest {
     RowSet rows;
-    const Packed* histogram;
-    Packed total;
+    const Packed* histogram;  // running sums of quantitative features, entries of categorical ones
     ValueBounds bounds;
+    NodeScan scan;
+    double least_gain;  // a gain up to this may be rounding alone
+
+    Packed total() const { return scan.total; }
 };
 
 class SplitFinder {
@@ -45,14 +48,17 @@ class SplitFinder {
 
     void set_scale(const GradientScale& scale);
 
+    SplitRequest request(RowSet rows, const Packed* histogram, Packed total,
+                         const ValueBounds& bounds) const;
+
     // The best split on one feature, counts of rows not yet looked at; `out` stays as it is if
     // there is none.
     void best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const;
 
     // The best of the candidates, one a feature, that leaves min_samples_leaf rows on each side.
     // A histogram holds no counts: a hessian sum proves most candidates. Where it does not, the
-    // rows are counted, and where they are too few, those of each bin of that one feature are
-    // counted and its bins searched again.
+    // rows of each bin of that one feature are counted and, where a side has too few, its bins
+    // searched again.
     Split choose(std::span<Split> candidates, const SplitRequest& node) const;
 
     // The value a node with these sums would take as a leaf.
@@ -78,12 +84,13 @@ class SplitFinder {
                          const std::uint32_t* counts) const;
     Split search_categories(std::uint32_t feature, const SplitRequest& node,
                             const std::uint32_t* counts) const;
-    Split finished(Split split, double reduction, const SplitRequest& node,
-                   const std::uint32_t* counts) const;
-    double rounding_error(Packed total) const;
+    ScanResult scan_constrained(std::uint32_t feature, const Packed* sums, BinRange missing_right,
+                                BinRange missing_left, const SplitRequest& node) const;
+    BinRange with_enough_rows(const std::uint32_t* counts, std::uint32_t bins, std::size_t before,
+                              std::size_t rows) const;
     static bool left_is_heavier(Packed left, Packed total);
-    std::size_t count_left(const Split& split, RowSet rows) const;
     std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
+    static std::size_t count_left(const Split& split, std::span<const std::uint32_t> counts);
     bool surely_large_enough(const Split& split, Packed total) const;
     bool admissible(Packed left, Packed total) const;
 
@@ -91,7 +98,7 @@ class SplitFinder {
     const GrowOptions* options_;
     const GrowKernels* kernels_;
     GradientScale scale_;
-    ScanScale scan_scale_{};
+    std::int32_t least_hessian_ = 1;  // of a child, in units
 };
 
 }  // namespace bosquet
