@@ -69,8 +69,9 @@ class Fit {
         : bins_(bins),
           loss_(loss),
           team_(threads),
-          train_(sample_of(std::move(matrix), target, weight)),
-          booster_(*train_, bins_.features, loss, options_of(options), parse_isa(isa), team_) {
+          train_(sample_of(std::move(matrix), std::move(target), std::move(weight))),
+          booster_(*train_.sample, bins_.features, loss, options_of(options), parse_isa(isa),
+                   team_) {
         const BoostOptions boost = options_of(options);
         for (const auto& group : boost.grow.interactions)
             for (std::uint32_t f : group)
@@ -81,12 +82,20 @@ class Fit {
 
     void set_holdout(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
                      DoubleArray weight) {
-        holdout_ = sample_of(std::move(matrix), target, weight);
+        holdout_ = sample_of(std::move(matrix), std::move(target), std::move(weight));
     }
 
     void start(DoubleMatrix raw, std::optional<DoubleMatrix> holdout_raw) {
-        put_raw(*train_, raw);
-        if (holdout_ && holdout_raw) put_raw(*holdout_, *holdout_raw);
+        put_raw(*train_.sample, raw);
+        if (holdout_.sample && holdout_raw) put_raw(*holdout_.sample, *holdout_raw);
+    }
+
+    void start_from(DoubleArray constants) {
+        if (constants.shape(0) != loss_.outputs())
+            throw InputError("one constant an output is needed");
+        for (Sample* sample : {train_.sample.get(), holdout_.sample.get()})
+            for (std::uint32_t k = 0; sample != nullptr && k < loss_.outputs(); ++k)
+                std::fill_n(sample->raw(k), sample->rows(), constants.data()[k]);
     }
 
     void round(Ensemble& ensemble,
@@ -94,7 +103,7 @@ class Fit {
                std::optional<nb::callable> minimisers) {
         std::span<const GradientPair> pairs;
         if (given) {
-            if (given->shape(0) != loss_.outputs() || given->shape(1) != train_->rows() ||
+            if (given->shape(0) != loss_.outputs() || given->shape(1) != train_.sample->rows() ||
                 given->shape(2) != 2)
                 throw InputError("gradients must have the shape (outputs, rows, 2)");
             pairs = {reinterpret_cast<const GradientPair*>(given->data()),
@@ -105,7 +114,7 @@ class Fit {
         Booster::LeafValues leaf_values;
         if (minimisers) leaf_values = asking(*minimisers);
         nb::gil_scoped_release release;
-        booster_.round(ensemble, pairs, leaf_values, holdout_.get());
+        booster_.round(ensemble, pairs, leaf_values, holdout_.sample.get());
     }
 
     double train_loss() {
@@ -113,13 +122,14 @@ class Fit {
         return booster_.sampled_train_loss();
     }
     double holdout_loss() {
-        if (!holdout_) throw InputError("no rows were set aside");
+        if (!holdout_.sample) throw InputError("no rows were set aside");
         nb::gil_scoped_release release;
-        return booster_.mean_loss(*holdout_);
+        return booster_.mean_loss(*holdout_.sample);
     }
 
     nb::ndarray<nb::numpy, double> raw(bool holdout) const {
-        const Sample& sample = holdout ? *holdout_ : *train_;
+        if (holdout && !holdout_.sample) throw InputError("no rows were set aside");
+        const Sample& sample = holdout ? *holdout_.sample : *train_.sample;
         double* out;
         auto array = new_array<double>({loss_.outputs(), sample.rows()}, &out);
         std::copy_n(sample.raw(0), loss_.outputs() * sample.rows(), out);
@@ -142,20 +152,28 @@ class Fit {
     }
 
   private:
-    std::unique_ptr<Sample> sample_of(std::shared_ptr<BinnedMatrix> matrix,
-                                      const DoubleMatrix& target, const DoubleArray& weight) const {
+    // A sample reads the caller's arrays where they are.
+    struct HeldSample {
+        DoubleMatrix target;
+        DoubleArray weight;
+        std::unique_ptr<Sample> sample;
+    };
+
+    HeldSample sample_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
+                         DoubleArray weight) const {
         std::size_t rows = matrix->rows();
         if (rows == 0 || target.shape(0) != loss_.targets() || target.shape(1) != rows)
             throw InputError("targets do not have the loss's shape");
         if (weight.shape(0) != 0 && weight.shape(0) != rows)
             throw InputError("weights must have one entry a row");
-        std::vector<double> values(target.data(), target.data() + target.shape(0) * rows);
+        std::span<const double> values{target.data(), target.shape(0) * rows};
+        std::span<const double> weights{weight.data(), weight.shape(0)};
         if (loss_.softmax())
             for (double value : values)
                 if (!(value >= 0 && value < loss_.outputs()))
                     throw InputError("a class number is out of range");
-        return std::make_unique<Sample>(std::move(matrix), std::move(values), copied(weight),
-                                        loss_.outputs());
+        auto sample = std::make_unique<Sample>(std::move(matrix), values, weights, loss_.outputs());
+        return {std::move(target), std::move(weight), std::move(sample)};
     }
 
     // Asks Python for the values of a tree's leaves.
@@ -181,8 +199,8 @@ class Fit {
     Bins bins_;
     Loss loss_;
     Team team_;
-    std::unique_ptr<Sample> train_;
-    std::unique_ptr<Sample> holdout_;
+    HeldSample train_;
+    HeldSample holdout_;
     Booster booster_;
 };
 
@@ -196,7 +214,10 @@ void bind_boost(nb::module_& module) {
              nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"))
         .def("set_holdout", &Fit::set_holdout, nb::arg("matrix"), nb::arg("target"),
              nb::arg("weight"))
-        .def("start", &Fit::start, nb::arg("raw"), nb::arg("holdout_raw") = nb::none())
+        .def("start", &Fit::start, nb::arg("raw"), nb::arg("holdout_raw") = nb::none(),
+             "Raw predictions (outputs, rows) to go on from.")
+        .def("start_from", &Fit::start_from, nb::arg("constants"),
+             "The same raw prediction for every row, one constant an output.")
         .def("round", &Fit::round, nb::arg("ensemble"), nb::arg("gradients") = nb::none(),
              nb::arg("minimisers") = nb::none(),
              "One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; "

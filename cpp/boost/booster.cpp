@@ -10,11 +10,11 @@
 
 namespace bosquet {
 
-Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::vector<double> target,
-               std::vector<double> weight, std::uint32_t outputs)
+Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
+               std::span<const double> weight, std::uint32_t outputs)
     : matrix_(std::move(matrix)),
-      target_(std::move(target)),
-      weight_(std::move(weight)),
+      target_(target),
+      weight_(weight),
       raw_(matrix_->rows() * outputs) {
     std::fill(raw_.begin(), raw_.end(), 0.0);
 }

@@ -27,11 +27,12 @@ struct BoostOptions {
     std::uint64_t seed = 0;
 };
 
-// Rows with their targets, and what the trees so far say of them.
+// Rows with their targets, and what the trees so far say of them. Targets and weights (empty: all
+// 1) are the caller's and must outlive it.
 class Sample {
   public:
-    Sample(std::shared_ptr<const BinnedMatrix> matrix, std::vector<double> target,
-           std::vector<double> weight, std::uint32_t outputs);
+    Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
+           std::span<const double> weight, std::uint32_t outputs);
 
     std::size_t rows() const { return matrix_->rows(); }
     const BinnedMatrix& matrix() const { return *matrix_; }
@@ -44,8 +45,8 @@ class Sample {
 
   private:
     std::shared_ptr<const BinnedMatrix> matrix_;
-    std::vector<double> target_;
-    std::vector<double> weight_;
+    std::span<const double> target_;
+    std::span<const double> weight_;
     Buffer<double> raw_;
 };
 

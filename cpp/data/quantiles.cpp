@@ -79,51 +79,67 @@ double between(double a, double b) {
     return middle >= a && middle < b ? middle : a;
 }
 
-struct Distinct {
-    std::vector<double> values;
-    std::vector<double> weights;
+// Sorted values, read as runs of equal ones.
+template <class Value>
+struct Runs {
+    const std::vector<Value>& sorted;
+    const std::vector<double>& weights;  // empty: all 1
+
+    struct Run {
+        double value = 0;
+        double weight = 0;
+        std::size_t end = 0;  // where the next one begins
+    };
+
+    Run from(std::size_t begin) const {
+        Run run{static_cast<double>(sorted[begin]), 0, begin};
+        for (; run.end < sorted.size() && !(sorted[run.end] > sorted[begin]); ++run.end)
+            run.weight += weights.empty() ? 1.0 : weights[run.end];
+        return run;
+    }
+    // The number of runs, or `limit` if it is more than that.
+    std::size_t count(std::size_t limit) const {
+        std::size_t found = 1;
+        for (std::size_t i = 1; i < sorted.size() && found < limit; ++i)
+            found += sorted[i] > sorted[i - 1];
+        return found;
+    }
 };
 
 template <class Value>
-Distinct distinct_values(const std::vector<Value>& sorted, const std::vector<double>& weights) {
-    Distinct distinct;
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-        double weight = weights.empty() ? 1.0 : weights[i];
-        if (distinct.values.empty() || static_cast<double>(sorted[i]) > distinct.values.back()) {
-            distinct.values.push_back(static_cast<double>(sorted[i]));
-            distinct.weights.push_back(weight);
-        } else {
-            distinct.weights.back() += weight;
-        }
-    }
-    return distinct;
+std::vector<double> edge_a_value(const std::vector<Value>& sorted) {
+    std::vector<double> edges;
+    for (std::size_t i = 1; i < sorted.size(); ++i)
+        if (sorted[i] > sorted[i - 1])
+            edges.push_back(
+                between(static_cast<double>(sorted[i - 1]), static_cast<double>(sorted[i])));
+    return edges;
 }
 
 // Fills bins from the left, each up to an equal share of the weight that is left, so that one heavy
-// value takes a bin of its own and the others share what remains evenly.
-std::vector<double> edges_of(const Distinct& distinct, std::size_t rows, int max_bins) {
-    const std::vector<double>& values = distinct.values;
+// value takes a bin of its own and those behind it share what remains evenly.
+template <class Value>
+std::vector<double> edges_of(const std::vector<Value>& sorted, const std::vector<double>& weights,
+                             std::size_t max_bins) {
+    Runs<Value> runs{sorted, weights};
+    if (runs.count(max_bins + 1) <= max_bins) return edge_a_value(sorted);
+    max_bins = std::min(max_bins, std::max<std::size_t>(sorted.size() / kRowsPerBin, 2));
+    double left = weights.empty() ? static_cast<double>(sorted.size())
+                                  : std::accumulate(weights.begin(), weights.end(), 0.0);
     std::vector<double> edges;
-    if (values.size() <= static_cast<std::size_t>(max_bins)) {
-        for (std::size_t i = 1; i < values.size(); ++i)
-            edges.push_back(between(values[i - 1], values[i]));
-        return edges;
-    }
-    max_bins = static_cast<int>(std::min<std::size_t>(
-        static_cast<std::size_t>(max_bins), std::max<std::size_t>(rows / kRowsPerBin, 2)));
-    double left = std::accumulate(distinct.weights.begin(), distinct.weights.end(), 0.0);
     double in_bin = 0;
-    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-        int bins_left = max_bins - static_cast<int>(edges.size());
-        if (bins_left <= 1) break;
-        in_bin += distinct.weights[i];
-        double share = left / bins_left;
+    auto run = runs.from(0);
+    while (run.end < sorted.size() && edges.size() + 1 < max_bins) {
+        auto next = runs.from(run.end);
+        in_bin += run.weight;
+        double share = left / static_cast<double>(max_bins - edges.size());
         // Close the bin here if stopping is nearer to the share than going on.
-        if (in_bin + distinct.weights[i + 1] / 2 >= share) {
-            edges.push_back(between(values[i], values[i + 1]));
+        if (in_bin + next.weight / 2 >= share) {
+            edges.push_back(between(run.value, next.value));
             left -= in_bin;
             in_bin = 0;
         }
+        run = next;
     }
     return edges;
 }
@@ -135,7 +151,7 @@ std::vector<double> edges_from(std::vector<Value>& values, std::vector<double>& 
         sort_values(values);
     else
         sort_with_weights(values, weights);
-    return edges_of(distinct_values(values, weights), values.size(), max_bins);
+    return edges_of(values, weights, static_cast<std::size_t>(max_bins));
 }
 
 }  // namespace

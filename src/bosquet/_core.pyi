@@ -66,6 +66,11 @@ class Loss:
 
     def gradient_hessian(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> tuple: ...
 
+    def responses(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> NDArray[numpy.float64]:
+        """
+        What raw predictions (rows, outputs) say of the target: means, quantiles, or the probabilities of the classes.
+        """
+
     def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
 
 class Ensemble:
@@ -93,9 +98,9 @@ class Ensemble:
         Sums of the trees [first, last), shape (rows, outputs); with first == 0 the base too.
         """
 
-    def predict_rows(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    def predict_rows(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], loss: Loss | None = None) -> NDArray[numpy.float64]:
         """
-        The raw prediction of one row (features,) or of some (rows, features), soonest; shape (rows, outputs).
+        The raw prediction of one row (features,) or of some (rows, features), soonest; shape (rows, outputs). With a loss, its responses instead.
         """
 
     def predict_plain(self, data: object) -> NDArray[numpy.float64]:
@@ -124,7 +129,11 @@ class Fit:
 
     def set_holdout(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], holdout_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], holdout_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Raw predictions (outputs, rows) to go on from."""
+
+    def start_from(self, constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """The same raw prediction for every row, one constant an output."""
 
     def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', writable=False)] | None = None, minimisers: Callable | None = None) -> None:
         """

@@ -108,7 +108,9 @@ def test_a_million_categories_work():
     n = 1_000_000
     frame = pandas.DataFrame({"id": np.arange(n).astype(str), "x": np.arange(n) % 7})
     y = (frame["x"] > 3).astype(int)
-    model = GradientBoostingClassifier(n_estimators=2, learning_rate=0.5, early_stopping=False)
+    model = GradientBoostingClassifier(
+        n_estimators=2, learning_rate=0.5, max_features=None, early_stopping=False
+    )
     model.fit(frame, y)
     assert model.score(frame[:1000], y[:1000]) == 1
 

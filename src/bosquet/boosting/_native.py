@@ -83,15 +83,16 @@ class TreeStepper:
             )
             terms = TreeTerms(ensemble)
         self.terms = terms
+        if terms.n_rounds == 0:
+            self.fit.start_from(terms.ensemble.base)
+        else:
 
-        def raw(part: Part) -> np.ndarray:
-            if terms.n_rounds == 0:
-                return np.repeat(terms.ensemble.base[:, None], part.rows, axis=1)
-            return np.ascontiguousarray(terms.raw(part.columns, threads).T)
+            def raw(part: Part) -> np.ndarray:
+                return np.ascontiguousarray(terms.raw(part.columns, threads).T)
 
-        start = raw(self.train)
-        self.loss.compare_derivatives(self.train.target, start)
-        self.fit.start(start, raw(self.validation) if self.validation else None)
+            self.fit.start(raw(self.train), raw(self.validation) if self.validation else None)
+        if isinstance(self.loss, CustomLoss):
+            self.loss.compare_derivatives(self.train.target, self.fit.raw())
 
     def step(self) -> None:
         if isinstance(self.loss, NativeLoss):
