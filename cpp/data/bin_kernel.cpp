@@ -46,8 +46,9 @@ unsigned rank_of(const Value* edges, const Value* segment_ends, Value value) {
 template <class Value>
 unsigned rank_of(const Value* edges, const Value*, Value value) {
     unsigned rank = 0;
+    // A mask, for a branch would be guessed wrong every other time.
     for (unsigned step = 128; step > 0; step /= 2)
-        rank += edges[rank + step - 1] < value ? step : 0;
+        rank += step & (0u - static_cast<unsigned>(edges[rank + step - 1] < value));
     return rank;
 }
 
