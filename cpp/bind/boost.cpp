@@ -111,6 +111,8 @@ class Fit {
         }
         if (ensemble.outputs != loss_.outputs())
             throw InputError("the ensemble has another number of outputs than the loss");
+        if (ensemble.vector_leaves)
+            throw InputError("boosting adds to one output at a time, this ensemble's trees to all");
         Booster::LeafValues leaf_values;
         if (minimisers) leaf_values = asking(*minimisers);
         nb::gil_scoped_release release;

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
@@ -21,7 +22,8 @@ using Doubles = nb::ndarray<nb::numpy, double>;
 using RowArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs,
-                   std::vector<double> base, std::vector<std::uint32_t> categories) {
+                   std::vector<double> base, std::vector<std::uint32_t> categories,
+                   bool vector_leaves) {
     if (features > Node::kMaxFeature) throw InputError("there are too many features");
     if (outputs == 0) throw InputError("a model has at least one output");
     if (base.size() != outputs) throw InputError("base must have one entry an output");
@@ -32,7 +34,8 @@ void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs
             throw InputError("a feature has more than " + std::to_string(kMaxCategories) +
                              " categories");
     categories.resize(features);
-    new (self) Ensemble{features, outputs, std::move(base), std::move(categories), {}, {}};
+    new (self)
+        Ensemble{features, outputs, std::move(base), std::move(categories), {}, vector_leaves, {}};
 }
 
 void check_columns(const Ensemble& ensemble, std::size_t columns) {
@@ -151,7 +154,9 @@ Doubles predict_plain(const Ensemble& self, nb::object data) {
         std::copy(self.base.begin(), self.base.end(), out);
         for (std::size_t t = 0; t < self.trees.size(); ++t) {
             const Tree& tree = self.trees[t];
-            out[t % self.outputs] += tree.nodes[leaf_of(self, tree, row.data())].number;
+            const Node& leaf = tree.nodes[leaf_of(self, tree, row.data())];
+            double* to = self.vector_leaves ? out : out + t % self.outputs;
+            for (double value : self.values_of(tree, leaf)) *to++ += value;
         }
     }
     return result;
@@ -180,6 +185,22 @@ nb::list category_sets(const Tree& tree) {
     return sets;
 }
 
+// What each leaf adds, NaN for splits: a row of values a node with vector leaves, else one value.
+nb::object leaf_values(const Ensemble& ensemble, const Tree& tree) {
+    std::vector<std::size_t> shape{tree.nodes.size()};
+    if (ensemble.vector_leaves) shape.push_back(ensemble.outputs);
+    std::size_t width = ensemble.vector_leaves ? ensemble.outputs : 1;
+    double* out;
+    auto array = new_array<double>(shape, &out);
+    std::fill_n(out, tree.nodes.size() * width, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t at = 0; at < tree.nodes.size(); ++at, out += width)
+        if (tree.nodes[at].is_leaf()) {
+            std::span<const double> values = ensemble.values_of(tree, tree.nodes[at]);
+            std::copy(values.begin(), values.end(), out);
+        }
+    return nb::cast(array);
+}
+
 nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
     if (index >= self.trees.size()) throw InputError("there is no such tree");
     const Tree& tree = self.trees[index];
@@ -202,8 +223,7 @@ nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
     out["is_categorical"] =
         by_node<bool>(tree, [&](std::size_t at) { return node(at).categorical(); });
     out["left_categories"] = category_sets(tree);
-    out["value"] = by_node<double>(
-        tree, [&](std::size_t at) { return node(at).is_leaf() ? node(at).number : kNone; });
+    out["value"] = leaf_values(self, tree);
     out["gain"] = by_node<float>(tree, [&](std::size_t at) { return tree.stats[at].gain; });
     out["cover"] = by_node<float>(tree, [&](std::size_t at) { return tree.stats[at].cover; });
     return out;
@@ -220,7 +240,7 @@ Doubles importance(const Ensemble& self, const std::string& kind) {
 }
 
 void keep_first(Ensemble& self, std::size_t trees) {
-    if (trees > self.trees.size() || trees % self.outputs != 0)
+    if (trees > self.trees.size() || trees % self.trees_a_round() != 0)
         throw InputError("a model of " + std::to_string(self.trees.size()) + " trees and " +
                          std::to_string(self.outputs) + " outputs cannot be cut to " +
                          std::to_string(trees));
@@ -233,10 +253,17 @@ void keep_first(Ensemble& self, std::size_t trees) {
 void bind_tree(nb::module_& module) {
     nb::class_<Ensemble>(module, "Ensemble", "Trees and what they start from.")
         .def("__init__", make_ensemble, nb::arg("n_features"), nb::arg("n_outputs"),
-             nb::arg("base"), nb::arg("categories"))
+             nb::arg("base"), nb::arg("categories"), nb::arg("vector_leaves") = false)
         .def_prop_ro("n_trees", [](const Ensemble& self) { return self.trees.size(); })
         .def_prop_ro("n_outputs", [](const Ensemble& self) { return self.outputs; })
         .def_prop_ro("n_features", [](const Ensemble& self) { return self.features; })
+        .def_prop_ro(
+            "n_rounds",
+            [](const Ensemble& self) { return self.trees.size() / self.trees_a_round(); },
+            "How often every output was added to: with vector leaves once a tree.")
+        .def_prop_ro(
+            "vector_leaves", [](const Ensemble& self) { return self.vector_leaves; },
+            "Whether every tree adds to all outputs.")
         .def_prop_ro(
             "base", [](const Ensemble& self) { return to_array(self.base); }, nb::rv_policy::move)
         .def_prop_ro(
@@ -255,7 +282,8 @@ void bind_tree(nb::module_& module) {
         .def("apply", apply_trees, nb::arg("data"), nb::arg("threads") = 1,
              "The node number of each row's leaf, shape (rows, trees).")
         .def("tree_arrays", tree_arrays, nb::arg("tree"),
-             "A tree as arrays with an entry a node; children of a leaf are -1.")
+             "A tree as arrays with an entry a node; children of a leaf are -1. With vector leaves "
+             "'value' has the shape (nodes, outputs).")
         .def("importance", importance, nb::arg("kind"),
              "By feature, the sum of its splits' gains ('gain') or their number ('split').")
         .def("truncate", keep_first, nb::arg("n_trees"), "Keeps the first n_trees trees.")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/leaves.hpp"
 #include "tree/validate.hpp"
 
 namespace bosquet {
@@ -13,13 +14,15 @@ namespace {
 constexpr std::uint64_t kCategorical = 2;
 constexpr std::uint64_t kMissingLeft = 1;
 
-// The least room that each thing takes, by which a count is judged before room is made.
-constexpr std::size_t kRealBytes = 8;
-constexpr std::size_t kNodeBytes = 1 + 1 + 1 + 4 + 4;  // a split; a leaf takes 1 + 8 + 4
-constexpr std::size_t kTreeBytes = 1 + 1 + 8 + 4;
+// Flags of the section besides those of leaves (io/leaves.hpp).
+constexpr std::uint64_t kCountedCovers = 8;
+constexpr std::uint64_t kAllFlags =
+    kVectorLeaves | kListedNumbers | kListedVectors | kCountedCovers;
+// Whole numbers below this are exact as floats, and so are their sums if they stay below it.
+constexpr std::uint64_t kMaxCount = 1 << 24;
 
-// Orders thresholds as numbers, and -0 before +0, so that each keeps its bits.
-bool before(double a, double b) { return a < b || (a == b && std::signbit(a) > std::signbit(b)); }
+// By the least room that things take a count is judged before room is made for them.
+constexpr std::size_t kRealBytes = 8;
 
 using Thresholds = std::vector<std::vector<double>>;  // by feature
 
@@ -29,12 +32,39 @@ Thresholds thresholds_of(const Ensemble& ensemble) {
         for (const Node& node : tree.nodes)
             if (!node.is_leaf() && !node.categorical())
                 thresholds[node.feature()].push_back(node.number);
-    for (std::vector<double>& table : thresholds) {
-        std::sort(table.begin(), table.end(), before);
-        auto same = [](double a, double b) { return !before(a, b); };
-        table.erase(std::unique(table.begin(), table.end(), same), table.end());
-    }
+    for (std::vector<double>& table : thresholds) make_distinct(table);
     return thresholds;
+}
+
+bool is_count(float cover) {
+    return cover < static_cast<float>(kMaxCount) && !std::signbit(cover) &&
+           cover == std::floor(cover);
+}
+
+// Whether covers are numbers of rows, so that those of the leaves tell all.
+bool covers_are_counts(const Ensemble& ensemble) {
+    for (const Tree& tree : ensemble.trees)
+        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
+            std::size_t left = tree.nodes[at].left;
+            float cover = tree.stats[at].cover;
+            if (!is_count(cover)) return false;
+            if (left != 0 && cover != tree.stats[left].cover + tree.stats[left + 1].cover)
+                return false;
+        }
+    return true;
+}
+
+// From the covers of the leaves those of the splits: children stand behind their parents, so from
+// the end they come first.
+void add_up_covers(Tree& tree) {
+    for (std::size_t at = tree.nodes.size(); at-- > 0;) {
+        std::size_t left = tree.nodes[at].left;
+        if (left == 0) continue;
+        float cover = tree.stats[left].cover + tree.stats[left + 1].cover;
+        if (!(cover < static_cast<float>(kMaxCount)))
+            ByteReader::refuse("the cover of a split", "is too large");
+        tree.stats[at].cover = cover;
+    }
 }
 
 // A set of categories: bit c % 8 of byte c / 8 is category c; the last byte is not 0.
@@ -60,13 +90,15 @@ void read_set(ByteReader& in, Tree& tree, Node& node) {
     node.put_set(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(words));
 }
 
-void write_tree(const Tree& tree, const Thresholds& thresholds, ByteWriter& out) {
+void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter& leaves,
+                bool counted_covers, ByteWriter& out) {
     out.varint(tree.nodes.size() / 2);
     for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
         const Node& node = tree.nodes[at];
         if (node.is_leaf()) {
             out.varint(0);
-            out.real64(node.number);
+            leaves.write(tree, node, out);
+            if (counted_covers) out.varint(static_cast<std::uint64_t>(tree.stats[at].cover));
         } else {
             out.varint(1 + 4 * std::uint64_t{node.feature()} +
                        (node.categorical() ? kCategorical : 0) +
@@ -81,47 +113,75 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, ByteWriter& out)
             }
             out.real32(tree.stats[at].gain);
         }
-        out.real32(tree.stats[at].cover);
+        if (!counted_covers) out.real32(tree.stats[at].cover);
     }
 }
 
-Node read_split(ByteReader& in, std::uint64_t head, std::size_t splits,
-                const Thresholds& thresholds, Tree& tree) {
-    Node node;
-    std::uint64_t feature = (head - 1) / 4;
-    if (feature >= thresholds.size())
-        ByteReader::refuse("the feature of a split", "does not exist");
-    node.tag = static_cast<std::uint32_t>(feature);
-    if ((head - 1) & kMissingLeft) node.tag |= Node::kMissingLeft;
-    node.left = static_cast<std::uint32_t>(2 * in.varint(splits, "the child of a split") + 1);
-    if ((head - 1) & kCategorical) {
-        node.tag |= Node::kCategorical;
-        read_set(in, tree, node);
-    } else {
-        const std::vector<double>& table = thresholds[static_cast<std::size_t>(feature)];
-        node.number = table[in.varint(table.size(), "the threshold of a split")];
-    }
-    return node;
-}
+// Reads trees, one after the other.
+class TreeReader {
+  public:
+    TreeReader(ByteReader& in, const Thresholds& thresholds, const LeafReader& leaves,
+               bool counted_covers)
+        : in_(&in), thresholds_(&thresholds), leaves_(&leaves), counted_(counted_covers) {}
 
-Tree read_tree(ByteReader& in, const Thresholds& thresholds) {
-    Tree tree;
-    std::size_t splits = in.count(2 * kNodeBytes, "the size of a tree");
-    if (splits > kMaxTreeNodes / 2) ByteReader::refuse("the size of a tree", "is too large");
-    tree.nodes.resize(2 * splits + 1);
-    tree.stats.resize(2 * splits + 1);
-    for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-        std::uint64_t head = in.varint(4 * std::uint64_t{Node::kMaxFeature}, "a node");
-        if (head == 0) {
-            tree.nodes[at].number = in.real64("the value of a leaf");
-        } else {
-            tree.nodes[at] = read_split(in, head, splits, thresholds, tree);
-            tree.stats[at].gain = in.real32("the gain of a split");
+    // The least that a tree takes: its size and a leaf.
+    std::size_t least_bytes() const { return 1 + least_leaf_bytes(); }
+
+    Tree read() {
+        Tree tree;
+        std::size_t splits =
+            in_->count(least_split_bytes() + least_leaf_bytes(), "the size of a tree");
+        if (splits > kMaxTreeNodes / 2) ByteReader::refuse("the size of a tree", "is too large");
+        tree.nodes.resize(2 * splits + 1);
+        tree.stats.resize(2 * splits + 1);
+        leaves_->make_room(splits + 1, tree);
+        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
+            std::uint64_t head = in_->varint(4 * std::uint64_t{Node::kMaxFeature}, "a node");
+            if (head == 0)
+                read_leaf(tree, tree.nodes[at], tree.stats[at]);
+            else
+                read_split(head, splits, tree, tree.nodes[at], tree.stats[at]);
         }
-        tree.stats[at].cover = in.real32("the cover of a node");
+        if (counted_) add_up_covers(tree);
+        return tree;
     }
-    return tree;
-}
+
+  private:
+    std::size_t least_leaf_bytes() const { return 1 + leaves_->least_bytes() + (counted_ ? 1 : 4); }
+    std::size_t least_split_bytes() const { return 1 + 1 + 1 + 4 + (counted_ ? 0 : 4); }
+
+    void read_leaf(Tree& tree, Node& leaf, NodeStats& stats) {
+        leaves_->read(*in_, tree, leaf);
+        if (counted_)
+            stats.cover = static_cast<float>(in_->varint(kMaxCount, "the cover of a leaf"));
+        else
+            stats.cover = in_->real32("the cover of a leaf");
+    }
+
+    void read_split(std::uint64_t head, std::size_t splits, Tree& tree, Node& node,
+                    NodeStats& stats) {
+        std::uint64_t feature = (head - 1) / 4;
+        if (feature >= thresholds_->size())
+            ByteReader::refuse("the feature of a split", "does not exist");
+        node.tag = static_cast<std::uint32_t>(feature);
+        if ((head - 1) & kMissingLeft) node.tag |= Node::kMissingLeft;
+        node.left = static_cast<std::uint32_t>(2 * in_->varint(splits, "the child of a split") + 1);
+        if ((head - 1) & kCategorical) {
+            node.tag |= Node::kCategorical;
+            read_set(*in_, tree, node);
+        } else {
+            const std::vector<double>& table = (*thresholds_)[static_cast<std::size_t>(feature)];
+            node.number = table[in_->varint(table.size(), "the threshold of a split")];
+        }
+        stats.gain = in_->real32("the gain of a split");
+        if (!counted_) stats.cover = in_->real32("the cover of a split");
+    }
+
+    ByteReader* in_;
+    const Thresholds* thresholds_;
+    const LeafReader* leaves_;
+    bool counted_;
+};
 
 Thresholds read_thresholds(ByteReader& in, std::size_t features) {
     Thresholds thresholds(features);
@@ -143,6 +203,9 @@ Thresholds read_thresholds(ByteReader& in, std::size_t features) {
 void write_ensemble(const Ensemble& ensemble, ByteWriter& out) {
     if (auto fault = find_fault(ensemble))
         throw ModelFileError("the model cannot be saved: " + *fault);
+    LeafWriter leaves(ensemble);
+    bool counted_covers = covers_are_counts(ensemble);
+    out.varint(leaves.flags() | (counted_covers ? kCountedCovers : 0));
     out.varint(ensemble.features);
     out.varint(ensemble.outputs);
     for (double start : ensemble.base) out.real64(start);
@@ -152,19 +215,25 @@ void write_ensemble(const Ensemble& ensemble, ByteWriter& out) {
         out.varint(table.size());
         for (double threshold : table) out.real64(threshold);
     }
+    leaves.write_lists(out);
     out.varint(ensemble.trees.size());
-    for (const Tree& tree : ensemble.trees) write_tree(tree, thresholds, out);
+    for (const Tree& tree : ensemble.trees)
+        write_tree(tree, thresholds, leaves, counted_covers, out);
 }
 
-Ensemble read_ensemble(std::span<const std::uint8_t> section) {
+Ensemble read_ensemble(std::span<const std::uint8_t> section, std::uint32_t version) {
     ByteReader in(section);
     Ensemble ensemble;
+    // Version 1 is version 2 without flags.
+    std::uint64_t flags = version == 1 ? 0 : in.varint(kAllFlags + 1, "the flags");
+    ensemble.vector_leaves = (flags & kVectorLeaves) != 0;
     std::size_t features = in.count(2, "the number of features");
     if (features > Node::kMaxFeature) ByteReader::refuse("the number of features", "is too large");
     ensemble.features = static_cast<std::uint32_t>(features);
     std::size_t outputs = in.count(kRealBytes, "the number of outputs");
     ensemble.outputs = static_cast<std::uint32_t>(outputs);
     if (ensemble.outputs != outputs) ByteReader::refuse("the number of outputs", "is too large");
+    if (outputs == 0) ByteReader::refuse("the ensemble", "has no output");
     ensemble.base.resize(outputs);
     for (double& start : ensemble.base) start = in.real64("the base");
     ensemble.categories.resize(features);
@@ -172,9 +241,12 @@ Ensemble read_ensemble(std::span<const std::uint8_t> section) {
         levels = static_cast<std::uint32_t>(
             in.varint(kMaxCategories + 1, "the number of categories of a feature"));
     Thresholds thresholds = read_thresholds(in, features);
-    std::size_t trees = in.count(kTreeBytes, "the number of trees");
+    LeafReader leaves(flags, outputs);
+    leaves.read_lists(in);
+    TreeReader reader(in, thresholds, leaves, (flags & kCountedCovers) != 0);
+    std::size_t trees = in.count(reader.least_bytes(), "the number of trees");
     ensemble.trees.reserve(trees);
-    for (std::size_t t = 0; t < trees; ++t) ensemble.trees.push_back(read_tree(in, thresholds));
+    for (std::size_t t = 0; t < trees; ++t) ensemble.trees.push_back(reader.read());
     if (in.remaining() != 0) ByteReader::refuse("the ensemble", "is followed by more bytes");
     if (auto fault = find_fault(ensemble)) throw ModelFileError("bad model file: " + *fault);
     return ensemble;

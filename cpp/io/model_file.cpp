@@ -14,7 +14,7 @@ namespace {
 
 // A byte that is no text, the name, and the line ends that a transfer as text would change.
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'B', 'S', 'Q', '\r', '\n', 0x1a, '\n'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kLengthAt = 16;
 constexpr std::size_t kChecksumAt = 24;
 constexpr std::size_t kHeadBytes = 32;
@@ -32,7 +32,8 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
     return checksum(file.subspan(kHeadBytes), checksum(file.first(kChecksumAt)));
 }
 
-void check_head(std::span<const std::uint8_t> file) {
+// Checks the head of the file, and returns its version.
+std::uint32_t check_head(std::span<const std::uint8_t> file) {
     ByteReader in(file);
     auto magic = in.bytes(std::min(kMagic.size(), file.size()), "its first bytes");
     if (!std::equal(magic.begin(), magic.end(), kMagic.begin()) || magic.empty())
@@ -50,6 +51,7 @@ void check_head(std::span<const std::uint8_t> file) {
                              " bytes but has " + std::to_string(file.size()));
     if (in.fixed64("the checksum") != checksum_of(file))
         throw ModelFileError("the model file is damaged: its checksum does not fit");
+    return version;
 }
 
 std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted, const char* what) {
@@ -82,12 +84,12 @@ std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
 }
 
 ModelFile read_model(std::span<const std::uint8_t> file) {
-    check_head(file);
+    std::uint32_t version = check_head(file);
     ByteReader in(file.subspan(kHeadBytes));
     auto metadata = read_section(in, kMetadata, "the metadata section");
     auto ensemble = read_section(in, kEnsemble, "the ensemble section");
     if (in.remaining() != 0) ByteReader::refuse("the last section", "is followed by more bytes");
-    return {read_ensemble(ensemble), {metadata.begin(), metadata.end()}};
+    return {read_ensemble(ensemble, version), {metadata.begin(), metadata.end()}};
 }
 
 }  // namespace bosquet

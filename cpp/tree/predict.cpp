@@ -35,7 +35,7 @@ constexpr std::size_t kValueBytes = 256 << 10;
 std::shared_ptr<const CompiledEnsemble> compiled_for(const Ensemble& ensemble, std::size_t first,
                                                      std::size_t last, std::size_t rows) {
     std::size_t trees = ensemble.trees.size();
-    if (rows < kRowsToUseCompiled || first == last) return nullptr;
+    if (rows < kRowsToUseCompiled || first == last || ensemble.vector_leaves) return nullptr;
     auto compiled = ensemble.compiled.get();
     if (compiled && compiled->last() == trees) return compiled;
     if (compiled) ensemble.compiled.put(nullptr);  // trees were added: starts counting anew
@@ -151,7 +151,7 @@ class Prediction {
     void code(const TreeGroup& group, Range rows, Workspace& work) const;
     void fold_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const;
     void add_compiled(const CompiledTree& tree, Range rows, double* sums, Workspace& work) const;
-    void add_walked(const Tree& tree, Range rows, double* sums, Workspace& work) const;
+    void add_walked(std::size_t tree, Range rows, Workspace& work) const;
 
     double* sums_of(std::size_t tree, Workspace& work) const {
         return work.sums.data() + tree % ensemble_->outputs * block_rows_;
@@ -233,7 +233,7 @@ void Prediction::predict_block(Range rows, Workspace& work, double* out) const {
         if (stretch.group != nullptr) code(*stretch.group, rows, work);
         for (std::size_t t = stretch.first; t < stretch.last; ++t) {
             if (stretch.walked(t))
-                add_walked(ensemble_->trees[t], rows, sums_of(t, work), work);
+                add_walked(t, rows, work);
             else
                 add_compiled(stretch.group->trees[t - stretch.group->first], rows, sums_of(t, work),
                              work);
@@ -289,10 +289,23 @@ void Prediction::add_compiled(const CompiledTree& tree, Range rows, double* sums
     }
 }
 
-void Prediction::add_walked(const Tree& tree, Range rows, double* sums, Workspace& work) const {
+void Prediction::add_walked(std::size_t t, Range rows, Workspace& work) const {
+    const Tree& tree = ensemble_->trees[t];
     leaves_of_rows(*ensemble_, tree, work.rows.data(), walked_features_.empty() ? 0 : row_stride_,
                    rows.size(), work.leaves.data());
-    for (std::size_t i = 0; i < rows.size(); ++i) sums[i] += tree.nodes[work.leaves[i]].number;
+    if (!ensemble_->vector_leaves) {
+        double* sums = sums_of(t, work);
+        for (std::size_t i = 0; i < rows.size(); ++i) sums[i] += tree.nodes[work.leaves[i]].number;
+        return;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        work.leaves[i] = static_cast<std::uint32_t>(tree.nodes[work.leaves[i]].number);
+    std::size_t outputs = ensemble_->outputs;
+    for (std::size_t k = 0; k < outputs; ++k) {
+        double* sums = sums_of(k, work);
+        const double* values = tree.leaf_values.data() + k;
+        for (std::size_t i = 0; i < rows.size(); ++i) sums[i] += values[work.leaves[i] * outputs];
+    }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace bosquet {
 // without one is a leaf (the root, number 0, is nobody's child). Children stand behind their
 // parent.
 struct Node {
-    double number = 0;       // threshold of a quantitative split, value of a leaf, or a packed set
+    double number = 0;  // threshold of a quantitative split, a packed set, or what a leaf holds
     std::uint32_t left = 0;  // left child; the right one is left + 1
     std::uint32_t tag = 0;   // feature, and two flags
 
@@ -51,6 +52,7 @@ struct Tree {
     std::vector<Node> nodes;
     std::vector<NodeStats> stats;
     std::vector<std::uint32_t> category_words;
+    std::vector<double> leaf_values;  // of vector leaves, one vector behind the other; else empty
 
     bool in_left_set(const Node& node, std::uint32_t code) const {
         std::uint32_t word = code / 32;
@@ -93,13 +95,26 @@ class CompiledSlot {
     mutable std::size_t walked_ = 0;
 };
 
-// Trees in the order they were added: the tree number i adds to output i % outputs.
+// Trees in the order they were added.
+//
+// As a rule the tree number i adds to output i % outputs, and the number of a leaf is what it adds.
+// With vector leaves every tree adds to all outputs: the number of a leaf is then a small integer,
+// and tells which of the tree's vectors of `outputs` values is the leaf's.
 struct Ensemble {
     std::uint32_t features = 0;
     std::uint32_t outputs = 1;
     std::vector<double> base;               // what each output starts from
     std::vector<std::uint32_t> categories;  // levels of each feature; 0: quantitative
     std::vector<Tree> trees;
+    bool vector_leaves = false;
+
+    // What a leaf of the tree adds: a value for each output with vector leaves, else one value.
+    std::span<const double> values_of(const Tree& tree, const Node& leaf) const {
+        if (!vector_leaves) return {&leaf.number, 1};
+        return {tree.leaf_values.data() + static_cast<std::size_t>(leaf.number) * outputs, outputs};
+    }
+    // How many trees it takes to add to every output once.
+    std::size_t trees_a_round() const { return vector_leaves ? 1 : outputs; }
 
     // Trees may be added at any time; whoever changes or removes one empties this slot.
     CompiledSlot compiled;

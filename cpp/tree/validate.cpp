@@ -39,9 +39,25 @@ Fault fault_in_set(const Tree& tree, const Node& node, std::uint32_t categories)
     return nullptr;
 }
 
+Fault fault_in_ordinal(const Ensemble& ensemble, const Tree& tree, const Node& leaf) {
+    auto vectors = static_cast<double>(tree.leaf_values.size() / ensemble.outputs);
+    if (!(leaf.number >= 0 && leaf.number < vectors)) return "the vector of a leaf does not exist";
+    return leaf.number == std::floor(leaf.number) ? nullptr : "the vector of a leaf has no number";
+}
+
+Fault fault_in_vectors(const Ensemble& ensemble, const Tree& tree) {
+    std::size_t leaves = (tree.nodes.size() + 1) / 2;
+    std::size_t wanted = ensemble.vector_leaves ? leaves * ensemble.outputs : 0;
+    if (tree.leaf_values.size() != wanted) return "the vectors of leaves do not fit the leaves";
+    for (double value : tree.leaf_values)
+        if (!std::isfinite(value)) return "the value of a leaf is not finite";
+    return nullptr;
+}
+
 Fault fault_in_node(const Ensemble& ensemble, const Tree& tree, const Node& node) {
     if (node.is_leaf()) {
         if (node.tag != 0) return "a leaf has a feature";
+        if (ensemble.vector_leaves) return fault_in_ordinal(ensemble, tree, node);
         return std::isfinite(node.number) ? nullptr : "the value of a leaf is not finite";
     }
     if (node.feature() >= ensemble.features) return "the feature of a split does not exist";
@@ -56,6 +72,7 @@ Fault fault_in_node(const Ensemble& ensemble, const Tree& tree, const Node& node
 
 Fault fault_in_tree(const Ensemble& ensemble, const Tree& tree) {
     if (Fault fault = fault_in_shape(tree)) return fault;
+    if (Fault fault = fault_in_vectors(ensemble, tree)) return fault;
     for (const Node& node : tree.nodes)
         if (Fault fault = fault_in_node(ensemble, tree, node)) return fault;
     for (const NodeStats& stats : tree.stats) {
@@ -75,7 +92,7 @@ Fault fault_in_frame(const Ensemble& ensemble) {
         return "categories are not given for every feature";
     for (std::uint32_t levels : ensemble.categories)
         if (levels > kMaxCategories) return "a feature has too many categories";
-    if (ensemble.trees.size() % ensemble.outputs != 0)
+    if (ensemble.trees.size() % ensemble.trees_a_round() != 0)
         return "the trees cannot be shared out over the outputs";
     return nullptr;
 }

@@ -86,7 +86,13 @@ void add_trees(const Ensemble& ensemble, const double* row, std::size_t first, s
         else
             walk<1>(ensemble, trees, same, leaves);
         for (std::size_t lane = 0; lane < lanes; ++lane) {
-            out[output] += trees[lane]->nodes[leaves[lane]].number;
+            const Node& leaf = trees[lane]->nodes[leaves[lane]];
+            if (ensemble.vector_leaves) {
+                const double* values = ensemble.values_of(*trees[lane], leaf).data();
+                for (std::size_t k = 0; k < ensemble.outputs; ++k) out[k] += values[k];
+                continue;
+            }
+            out[output] += leaf.number;
             if (++output == ensemble.outputs) output = 0;
         }
         first += lanes;

@@ -76,7 +76,7 @@ class Loss:
 class Ensemble:
     """Trees and what they start from."""
 
-    def __init__(self, n_features: int, n_outputs: int, base: Sequence[float], categories: Sequence[int]) -> None: ...
+    def __init__(self, n_features: int, n_outputs: int, base: Sequence[float], categories: Sequence[int], vector_leaves: bool = False) -> None: ...
 
     @property
     def n_trees(self) -> int: ...
@@ -86,6 +86,14 @@ class Ensemble:
 
     @property
     def n_features(self) -> int: ...
+
+    @property
+    def n_rounds(self) -> int:
+        """How often every output was added to: with vector leaves once a tree."""
+
+    @property
+    def vector_leaves(self) -> bool:
+        """Whether every tree adds to all outputs."""
 
     @property
     def base(self) -> NDArray[numpy.float64]: ...
@@ -110,7 +118,9 @@ class Ensemble:
         """The node number of each row's leaf, shape (rows, trees)."""
 
     def tree_arrays(self, tree: int) -> dict:
-        """A tree as arrays with an entry a node; children of a leaf are -1."""
+        """
+        A tree as arrays with an entry a node; children of a leaf are -1. With vector leaves 'value' has the shape (nodes, outputs).
+        """
 
     def importance(self, kind: str) -> NDArray[numpy.float64]:
         """

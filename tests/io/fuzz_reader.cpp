@@ -108,7 +108,9 @@ void use(const ModelFile& model, Random& random) {
             std::uint32_t leaf = leaf_of(ensemble, ensemble.trees[t], values.data() + i * features);
             require(leaves[i * ensemble.trees.size() + t] == static_cast<std::int32_t>(leaf),
                     "a row is in two leaves");
-            plain[t % outputs] += ensemble.trees[t].nodes[leaf].number;
+            double* to = plain.data() + (ensemble.vector_leaves ? 0 : t % outputs);
+            const Tree& tree = ensemble.trees[t];
+            for (double value : ensemble.values_of(tree, tree.nodes[leaf])) *to++ += value;
         }
         for (std::size_t k = 0; k < outputs; ++k)
             require(plain[k] == out[i * outputs + k] || plain[k] != plain[k],

@@ -5,17 +5,30 @@ They make trees that no grower would, and prove that the page tells all a writer
 
 from __future__ import annotations
 
+import math
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 MAGIC = b"\x89BSQ\r\n\x1a\n"
 
+VECTOR_LEAVES, LISTED_NUMBERS, LISTED_VECTORS, COUNTED_COVERS = 1, 2, 4, 8
+MAX_LISTED_OUTPUTS = 32
+
+Vector = tuple[float, ...]
+
 
 @dataclass
 class Leaf:
-    value: float
+    """A leaf with a number, or in an ensemble of vector leaves with one number an output."""
+
+    value: float | Vector
     cover: float = 1.0
+
+    @property
+    def numbers(self) -> Vector:
+        return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
 @dataclass
@@ -44,6 +57,11 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
+def reals(values: Iterable[float]) -> bytes:
+    values = list(values)
+    return struct.pack(f"<{len(values)}d", *values)
+
+
 def set_bytes(categories: set[int]) -> bytes:
     bits = sum(1 << code for code in categories)
     out = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
@@ -59,14 +77,79 @@ def in_order(tree: Node) -> list[Node]:
     return nodes
 
 
-def tree_bytes(tree: Node, thresholds: list[list[float]]) -> bytes:
-    nodes = in_order(tree)
+def key(vector: Vector) -> tuple[tuple[float, float], ...]:
+    """What vectors are sorted by and told apart: -0 comes before +0."""
+    return tuple((number, math.copysign(1.0, number)) for number in vector)
+
+
+def distinct(vectors: Iterable[Vector]) -> list[Vector]:
+    return [vector for _, vector in sorted({key(vector): vector for vector in vectors}.items())]
+
+
+def counted(trees: list[list[Node]]) -> bool:
+    """Whether every cover is a number of rows, and a split's that of its children."""
+
+    def fits(node: Node) -> bool:
+        whole = node.cover == int(node.cover) and 0 <= node.cover < 1 << 24
+        if isinstance(node, Leaf):
+            return whole and math.copysign(1.0, node.cover) > 0
+        return whole and node.cover == node.left.cover + node.right.cover
+
+    return all(fits(node) for nodes in trees for node in nodes)
+
+
+class Leaves:
+    """How the values of leaves are written: the lists, and places in them."""
+
+    def __init__(self, trees: list[list[Node]], flags: int | None, outputs: int):
+        all_leaves = [node for nodes in trees for node in nodes if isinstance(node, Leaf)]
+        vectors = [leaf.numbers for leaf in all_leaves]
+        vector_leaves = any(isinstance(leaf.value, tuple) for leaf in all_leaves)
+        self.vectors = distinct(vectors)
+        listed = vector_leaves and outputs <= MAX_LISTED_OUTPUTS and bool(vectors)
+        listed = listed and 2 * len(self.vectors) <= len(vectors)
+        if flags is not None:
+            listed = bool(flags & LISTED_VECTORS)
+        written = [(n,) for vector in (self.vectors if listed else vectors) for n in vector]
+        self.numbers = distinct(written)
+        numbers = bool(written) and 2 * len(self.numbers) <= len(written)
+        self.flags = VECTOR_LEAVES * vector_leaves + LISTED_NUMBERS * numbers
+        self.flags += LISTED_VECTORS * listed + COUNTED_COVERS * counted(trees)
+        if flags is not None:
+            self.flags = flags
+        self.place_of_number = {key(number): i for i, number in enumerate(self.numbers)}
+        self.place_of_vector = {key(vector): i for i, vector in enumerate(self.vectors)}
+
+    def number_bytes(self, vector: Vector) -> bytes:
+        if not self.flags & LISTED_NUMBERS:
+            return reals(vector)
+        return b"".join(varint(self.place_of_number[key((number,))]) for number in vector)
+
+    def lists(self) -> bytes:
+        out = bytearray()
+        if self.flags & LISTED_NUMBERS:
+            out += varint(len(self.numbers)) + reals(number for (number,) in self.numbers)
+        if self.flags & LISTED_VECTORS:
+            out += varint(len(self.vectors)) + b"".join(map(self.number_bytes, self.vectors))
+        return bytes(out)
+
+    def leaf_bytes(self, leaf: Leaf) -> bytes:
+        if self.flags & LISTED_VECTORS:
+            out = varint(self.place_of_vector[key(leaf.numbers)])
+        else:
+            out = self.number_bytes(leaf.numbers)
+        if self.flags & COUNTED_COVERS:
+            return varint(0) + out + varint(int(leaf.cover))
+        return varint(0) + out + struct.pack("<f", leaf.cover)
+
+
+def tree_bytes(nodes: list[Node], thresholds: list[list[float]], leaves: Leaves) -> bytes:
     out = bytearray(varint(len(nodes) // 2))
     pairs = 0
     places = [{value: i for i, value in enumerate(table)} for table in thresholds]
     for node in nodes:
         if isinstance(node, Leaf):
-            out += varint(0) + struct.pack("<df", node.value, node.cover)
+            out += leaves.leaf_bytes(node)
             continue
         kind = 2 * (node.left_set is not None) + node.missing_left
         out += varint(1 + 4 * node.feature + kind) + varint(pairs)
@@ -75,7 +158,9 @@ def tree_bytes(tree: Node, thresholds: list[list[float]]) -> bytes:
             out += varint(places[node.feature][node.threshold])
         else:
             out += set_bytes(node.left_set)
-        out += struct.pack("<ff", node.gain, node.cover)
+        out += struct.pack("<f", node.gain)
+        if not leaves.flags & COUNTED_COVERS:
+            out += struct.pack("<f", node.cover)
     return bytes(out)
 
 
@@ -84,23 +169,31 @@ def ensemble_bytes(
     features: int,
     base: tuple[float, ...] = (0.0,),
     categories: dict[int, int] | None = None,
+    flags: int | None = None,
+    version: int = 2,
 ) -> bytes:
+    """The section of these trees; the flags are those that Bosquet would choose unless given.
+
+    An ensemble whose leaves hold tuples has vector leaves.
+    """
     levels = [(categories or {}).get(f, 0) for f in range(features)]
+    ordered = [in_order(tree) for tree in trees]
     found: list[set[float]] = [set() for _ in range(features)]
-    for tree in trees:
-        for node in in_order(tree):
+    for nodes in ordered:
+        for node in nodes:
             if isinstance(node, Split) and node.left_set is None:
                 found[node.feature].add(node.threshold)
     thresholds = [sorted(values) for values in found]
-    out = bytearray(varint(features) + varint(len(base)))
-    out += struct.pack(f"<{len(base)}d", *base)
+    leaves = Leaves(ordered, 0 if version == 1 else flags, len(base))
+    out = bytearray(b"" if version == 1 else varint(leaves.flags))
+    out += varint(features) + varint(len(base)) + reals(base)
     for count in levels:
         out += varint(count)
     for table in thresholds:
-        out += varint(len(table)) + struct.pack(f"<{len(table)}d", *table)
-    out += varint(len(trees))
-    for tree in trees:
-        out += tree_bytes(tree, thresholds)
+        out += varint(len(table)) + reals(table)
+    out += leaves.lists() + varint(len(trees))
+    for nodes in ordered:
+        out += tree_bytes(nodes, thresholds, leaves)
     return bytes(out)
 
 
@@ -121,8 +214,10 @@ def signed(file: bytes, crc: Any = checksum) -> bytes:
     return file[:16] + length + struct.pack("<Q", crc(covered)) + file[32:]
 
 
-def model_file(ensemble: bytes, metadata: bytes = b"{}", crc: Any = checksum) -> bytes:
-    out = MAGIC + struct.pack("<II", 1, 0) + bytes(16)
+def model_file(
+    ensemble: bytes, metadata: bytes = b"{}", crc: Any = checksum, version: int = 2
+) -> bytes:
+    out = MAGIC + struct.pack("<II", version, 0) + bytes(16)
     out += b"META" + struct.pack("<Q", len(metadata)) + metadata
     out += b"TREE" + struct.pack("<Q", len(ensemble)) + ensemble
     return signed(out, crc)

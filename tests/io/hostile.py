@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from handmade import signed
-from mutations import grown_file, mutations, small_file
+from handmade import VECTOR_LEAVES, signed
+from mutations import forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
 from bosquet.io import ModelFileError, load_bytes
@@ -42,10 +42,11 @@ def main(seed: int, count: int) -> None:
     # A length that a file made up must not become memory.
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     rng = np.random.default_rng(seed)
-    files = small_file(), grown_file(seed)
+    files = [small_file(), grown_file(seed), forest_file(seed=seed, rows=40)]
+    files += [small_file(version=1), forest_file(VECTOR_LEAVES, seed)]
     refused = accepted = 0
-    for file, other in (files, files[::-1]):
-        for data in mutations(file, other, seed, count // 2):
+    for file, other in zip(files, files[1:] + files[:1], strict=True):
+        for data in mutations(file, other, seed, count // len(files)):
             if len(data) < 32:
                 continue
             # The head is covered elsewhere; here the sections are to be reached.

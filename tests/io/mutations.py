@@ -5,23 +5,68 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from handmade import Leaf, Split, ensemble_bytes, model_file
+from handmade import (
+    COUNTED_COVERS,
+    LISTED_NUMBERS,
+    LISTED_VECTORS,
+    VECTOR_LEAVES,
+    Leaf,
+    Node,
+    Split,
+    ensemble_bytes,
+    model_file,
+)
+from random_trees import random_tree
 
 from bosquet import _core
 
 METADATA = b'{"names":["age","\\u00e9tat"],"levels":[1,2.5,null,true],"nested":{"a":[]}}'
 
 
-def small_file() -> bytes:
-    """Every part of the format: outputs, a tree of one leaf, thresholds, categories."""
+def small_trees() -> list[Node]:
     inner = Split(0, Leaf(0.25), Leaf(-3.5), threshold=1.5, missing_left=True, gain=2.0, cover=7.0)
     by_category = Split(1, inner, Leaf(4.0), left_set={0, 3, 11}, gain=3.0, cover=9.0)
     root = Split(2, by_category, Leaf(1e-3), threshold=-0.75, gain=5.0, cover=20.0)
     stump = Split(0, Leaf(1.0), Leaf(2.0), threshold=float("inf"))
-    trees = [root, Leaf(0.5), stump, by_category]
-    return model_file(
-        ensemble_bytes(trees, 3, base=(0.5, -1.0), categories={1: 12}), METADATA, _core.checksum
+    return [root, Leaf(0.5), stump, by_category]
+
+
+def small_file(flags: int | None = None, version: int = 2) -> bytes:
+    """Every part of the format: outputs, a tree of one leaf, thresholds, categories."""
+    section = ensemble_bytes(
+        small_trees(), 3, base=(0.5, -1.0), categories={1: 12}, flags=flags, version=version
     )
+    return model_file(section, METADATA, _core.checksum, version)
+
+
+def forest_file(flags: int | None = None, seed: int = 0, rows: int = 12) -> bytes:
+    """Trees of vector leaves whose covers can be counted."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=(rows, 2)), rng.integers(0, 9, rows)])
+    pure = [(1.0, 0.0, -0.0), (0.0, 1.0, 0.5), (0.25, 1.0, -1.5)]
+    trees = [random_tree(X, rng, lambda: pure[rng.integers(3)], {2: 9}) for _ in range(2)]
+    trees.append(Leaf(pure[0], 300.0))
+    section = ensemble_bytes(trees, 3, base=(0.5, -1.0, 0.0), categories={2: 9}, flags=flags)
+    return model_file(section, METADATA, _core.checksum)
+
+
+VECTOR_FLAGS = [
+    VECTOR_LEAVES + numbers + vectors + covers
+    for numbers in (0, LISTED_NUMBERS)
+    for vectors in (0, LISTED_VECTORS)
+    for covers in (0, COUNTED_COVERS)
+]
+
+
+def small_files() -> dict[str, bytes]:
+    """A small file of each way to write one."""
+    files = {"version 1": small_file(version=1)}
+    files |= {f"flags {flags}": small_file(flags) for flags in (0, LISTED_NUMBERS)}
+    files |= {f"flags {flags}": forest_file(flags) for flags in VECTOR_FLAGS}
+    return files
+
+
+SMALL_FILES = small_files()
 
 
 def grown_file(seed: int = 0) -> bytes:

@@ -5,21 +5,34 @@ from __future__ import annotations
 import struct
 
 import pytest
-from mutations import grown_file, mutations, small_file
+from handmade import signed
+from mutations import SMALL_FILES, forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
 from bosquet.io import ModelFileError, load_bytes
 
 
-def test_a_file_cut_off_anywhere_is_refused() -> None:
-    file = small_file()
+@pytest.fixture(params=SMALL_FILES)
+def file(request: pytest.FixtureRequest) -> bytes:
+    return SMALL_FILES[request.param]
+
+
+def test_a_file_cut_off_anywhere_is_refused(file: bytes) -> None:
+    load_bytes(file)
     for length in range(len(file)):
         with pytest.raises(ModelFileError):
             load_bytes(file[:length])
 
 
-def test_a_file_with_one_bit_turned_over_is_refused() -> None:
-    file = small_file()
+def test_a_section_cut_off_anywhere_is_refused_even_if_signed(file: bytes) -> None:
+    tree_at = file.index(b"TREE")
+    for length in range(tree_at + 12, len(file)):
+        cut = file[: tree_at + 4] + struct.pack("<Q", length - tree_at - 12)
+        with pytest.raises(ModelFileError):
+            load_bytes(signed(cut + file[tree_at + 12 : length], _core.checksum))
+
+
+def test_a_file_with_one_bit_turned_over_is_refused(file: bytes) -> None:
     for bit in range(8 * len(file)):
         data = bytearray(file)
         data[bit // 8] ^= 1 << bit % 8
@@ -27,8 +40,7 @@ def test_a_file_with_one_bit_turned_over_is_refused() -> None:
             load_bytes(bytes(data))
 
 
-def test_a_file_with_one_byte_more_is_refused() -> None:
-    file = small_file()
+def test_a_file_with_one_byte_more_is_refused(file: bytes) -> None:
     for at in range(len(file) + 1):
         for byte in (b"\x00", b"\xff"):
             with pytest.raises(ModelFileError):
@@ -37,9 +49,9 @@ def test_a_file_with_one_byte_more_is_refused() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_thousands_of_damaged_files_are_refused(seed: int) -> None:
-    files = small_file(), grown_file()
-    for file, other in (files, files[::-1]):
-        for data in mutations(file, other, seed, 1500):
+    files = [small_file(), grown_file(), forest_file(seed=seed), small_file(version=1)]
+    for file, other in zip(files, files[1:] + files[:1], strict=True):
+        for data in mutations(file, other, seed, 800):
             with pytest.raises(ModelFileError):
                 load_bytes(data)
 
@@ -57,8 +69,8 @@ def test_other_files_are_told_from_damaged_ones() -> None:
 
 def test_a_file_of_a_later_format_says_so() -> None:
     file = small_file()
-    later = file[:8] + struct.pack("<I", 2) + file[12:]
-    with pytest.raises(ModelFileError, match=r"format 2.*newer version"):
+    later = file[:8] + struct.pack("<I", 3) + file[12:]
+    with pytest.raises(ModelFileError, match=r"format 3.*newer version"):
         load_bytes(later)
 
 

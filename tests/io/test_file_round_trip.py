@@ -7,18 +7,52 @@ import json
 import numpy as np
 import pytest
 from handmade import Leaf, Split, checksum, ensemble_bytes, model_file
-from mutations import METADATA, grown_file, small_file
+from mutations import METADATA, SMALL_FILES, VECTOR_FLAGS, forest_file, grown_file, small_file
+from random_trees import random_tree
 
+import bosquet
 from bosquet import _core
-from bosquet.io import ModelFileError, load_bytes, save_bytes
+from bosquet.io import ModelFileError, load_bytes, model_bytes, model_from_bytes, save_bytes
+
+# small_file as version 1 of the format was written.
+FIRST_VERSION = """
+894253510d0a1a0a01000000000000007f01000000000000d509ce799ce6fba54d4554414a000000000000007b226e61
+6d6573223a5b22616765222c225c7530306539746174225d2c226c6576656c73223a5b312c322e352c6e756c6c2c7472
+75655d2c226e6573746564223a7b2261223a5b5d7d7d54524545fd000000000000000302000000000000e03f00000000
+0000f0bf000c0002000000000000f83f000000000000f07f0001000000000000e8bf04030900000000a0400000a04107
+01020908000040400000104100fca9f1d24d62503f0000803f020200000000400000e040000000000000001040000080
+3f00000000000000d03f0000803f000000000000000cc00000803f0000000000000000e03f0000803f01010001000080
+3f0000803f00000000000000f03f0000803f0000000000000000400000803f0207000209080000404000001041020100
+000000400000e0400000000000000010400000803f00000000000000d03f0000803f000000000000000cc00000803f
+"""
 
 
-@pytest.mark.parametrize("file", [small_file(), grown_file()], ids=["handmade", "grown"])
+@pytest.mark.parametrize(
+    "file",
+    [small_file(), grown_file(), forest_file(), forest_file(rows=500)],
+    ids=["handmade", "grown", "forest", "large forest"],
+)
 def test_saved_loaded_and_saved_again_the_bytes_are_the_same(file: bytes) -> None:
     model, metadata = _core.read_model(file)
     assert metadata == METADATA
     assert _core.write_model(model, metadata) == file
     assert _core.write_model(model.copy(), metadata) == file
+
+
+def test_the_same_trees_written_in_other_ways_are_the_same_model() -> None:
+    for flags in VECTOR_FLAGS:
+        model, metadata = _core.read_model(SMALL_FILES[f"flags {flags}"])
+        assert model.vector_leaves
+        assert _core.write_model(model, metadata) == forest_file()
+    for name in ("version 1", "flags 0", "flags 2"):
+        model, metadata = _core.read_model(SMALL_FILES[name])
+        assert _core.write_model(model, metadata) == small_file()
+
+
+def test_a_file_of_the_first_version_stays_readable() -> None:
+    assert load_bytes(bytes.fromhex(FIRST_VERSION))[1] == json.loads(METADATA)
+    model, metadata = _core.read_model(bytes.fromhex(FIRST_VERSION))
+    assert _core.write_model(model, metadata) == small_file()
 
 
 def test_the_page_on_the_format_tells_all_that_a_writer_needs() -> None:
@@ -128,6 +162,44 @@ def test_a_description_that_is_not_strict_json_is_refused(text: bytes, message: 
     model, _ = _core.read_model(small_file())
     with pytest.raises(ModelFileError, match=message):
         load_bytes(_core.write_model(model, text))
+
+
+def test_vector_leaves_survive_a_file() -> None:
+    model, _ = _core.read_model(forest_file())
+    tree = model.tree_arrays(2)
+    assert (model.n_trees, model.n_outputs, model.vector_leaves) == (3, 3, True)
+    assert [str(v) for v in tree["value"][0]] == ["1.0", "0.0", "-0.0"]
+    assert list(tree["cover"]) == [300.0]
+    covers = model.tree_arrays(0)["cover"]
+    left = model.tree_arrays(0)["left"]
+    assert covers[0] == 12
+    inner = left >= 0
+    assert np.array_equal(covers[inner], covers[left[inner]] + covers[left[inner] + 1])
+
+
+def test_a_boosted_model_does_not_take_trees_of_vector_leaves() -> None:
+    model = bosquet.GradientBoostingRegressor(n_estimators=2).fit([[0.0], [1.0]], [0.0, 1.0])
+    _, description = load_bytes(model_bytes(model))
+    forest = _core.Ensemble(1, 1, [0.0], [0], vector_leaves=True)
+    with pytest.raises(ModelFileError, match="all outputs"):
+        model_from_bytes(save_bytes(forest, description))
+
+
+def test_a_forest_of_pure_leaves_takes_at_most_eight_bytes_a_node() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 28))
+    pure = [(1.0, 0.0), (0.0, 1.0)]
+    edges = np.quantile(X, np.linspace(0.01, 0.99, 254))
+    trees = [
+        random_tree(X, rng, lambda: pure[rng.integers(2)], thresholds=edges) for _ in range(10)
+    ]
+    section = ensemble_bytes(trees, 28, base=(0.0, 0.0))
+    file = model_file(section, crc=_core.checksum)
+    model, metadata = _core.read_model(file)
+    assert _core.write_model(model, metadata) == file
+    nodes = sum(len(model.tree_arrays(t)["left"]) for t in range(model.n_trees))
+    assert nodes > 40_000
+    assert len(file) < 8 * nodes
 
 
 def test_a_file_is_smaller_than_its_nodes_in_memory() -> None:

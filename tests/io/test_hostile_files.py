@@ -11,8 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import Leaf, Split, ensemble_bytes, model_file, signed, varint
-from mutations import grown_file, small_file
+from handmade import (
+    COUNTED_COVERS,
+    LISTED_NUMBERS,
+    LISTED_VECTORS,
+    VECTOR_LEAVES,
+    Leaf,
+    Split,
+    ensemble_bytes,
+    model_file,
+    signed,
+    varint,
+)
+from mutations import SMALL_FILES, grown_file, small_file
 
 from bosquet import _core
 from bosquet.io import ModelFileError
@@ -57,10 +68,10 @@ def split(head: int, pair: int, test: bytes, gain: float = 1.0, cover: float = 1
     return varint(head) + varint(pair) + test + struct.pack("<ff", gain, cover)
 
 
-def frame(trees: bytes, count: int = 1) -> bytes:
+def frame(trees: bytes, count: int = 1, flags: int = 0, lists: bytes = b"") -> bytes:
     """Feature 0 is quantitative with the threshold 0.5, feature 1 has 12 categories."""
-    start = varint(2) + varint(1) + reals(0.0) + varint(0) + varint(12)
-    return start + varint(1) + reals(0.5) + varint(0) + varint(count) + trees
+    start = varint(flags) + varint(2) + varint(1) + reals(0.0) + varint(0) + varint(12)
+    return start + varint(1) + reals(0.5) + varint(0) + lists + varint(count) + trees
 
 
 FIRST = varint(0)  # the only threshold
@@ -140,7 +151,8 @@ def test_a_bad_tree_is_refused_by_name(name: str) -> None:
 
 
 def test_a_categorical_feature_is_not_split_at_a_threshold() -> None:
-    start = varint(1) + varint(1) + reals(0.0) + varint(5) + varint(1) + reals(0.5) + varint(1)
+    start = varint(0) + varint(1) + varint(1) + reals(0.0) + varint(5)
+    start += varint(1) + reals(0.5) + varint(1)
     with pytest.raises(ModelFileError, match="categorical feature"):
         read(start + varint(1) + split(1, 0, FIRST) + leaf() * 2)
 
@@ -184,8 +196,112 @@ BAD_FRAMES = {
 @pytest.mark.parametrize("name", BAD_FRAMES)
 def test_a_bad_ensemble_is_refused_by_name(name: str) -> None:
     section, message = BAD_FRAMES[name]
+    for version, flags in ((1, b""), (2, varint(0)), (2, varint(1))):
+        if name == "trees that outputs cannot share" and flags == varint(1):
+            continue  # with vector leaves they need not
+        with pytest.raises(ModelFileError, match=message):
+            read(flags + section, version=version)
+
+
+def counted_leaf(value: bytes, cover: int = 1) -> bytes:
+    return varint(0) + value + varint(cover)
+
+
+def counted_split(head: int, pair: int, test: bytes) -> bytes:
+    return varint(head) + varint(pair) + test + struct.pack("<f", 1.0)
+
+
+ONE = varint(1) + reals(2.0)  # a list of one number
+BAD_FLAGS = {
+    "a flag that does not exist": (frame(varint(0) + leaf(), flags=16), "flags"),
+    "listed vectors without vector leaves": (
+        frame(varint(0) + counted_leaf(FIRST), flags=LISTED_VECTORS, lists=ONE),
+        "lists vectors and has none",
+    ),
+    "a number that is not in the list": (
+        frame(varint(0) + varint(0) + varint(1) + bytes(4), flags=LISTED_NUMBERS, lists=ONE),
+        "value of a leaf",
+    ),
+    "a vector that is not in the list": (
+        frame(varint(0) + varint(0) + varint(1) + bytes(4), flags=5, lists=ONE),
+        "vector of a leaf",
+    ),
+    "no number to refer to": (
+        frame(varint(0) + varint(0) + varint(0) + bytes(4), flags=LISTED_NUMBERS, lists=varint(0)),
+        "value of a leaf",
+    ),
+    "a billion listed numbers": (
+        frame(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(10**9)),
+        "number of listed values",
+    ),
+    "a billion listed vectors": (
+        frame(varint(0) + leaf(), flags=5, lists=varint(10**9)),
+        "number of listed vectors",
+    ),
+    "listed numbers that do not ascend": (
+        frame(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(2) + reals(2.0, 1.0)),
+        "does not ascend",
+    ),
+    "a listed number that is infinite": (
+        frame(varint(0) + leaf(), flags=LISTED_NUMBERS, lists=varint(1) + reals(float("inf"))),
+        "not finite",
+    ),
+    "a listed vector twice": (
+        frame(varint(0) + leaf(), flags=5, lists=varint(2) + reals(1.0, 1.0)),
+        "does not ascend",
+    ),
+    "a listed vector that is not a number": (
+        frame(varint(0) + leaf(), flags=5, lists=varint(1) + reals(float("nan"))),
+        "not finite",
+    ),
+    "a vector that is infinite": (
+        frame(varint(0) + leaf(float("inf")), flags=VECTOR_LEAVES),
+        "not finite",
+    ),
+    "a count that is no exact float": (
+        frame(varint(0) + counted_leaf(reals(1.0), 1 << 24), flags=COUNTED_COVERS),
+        "cover of a leaf",
+    ),
+    "counts whose sum is no exact float": (
+        frame(
+            varint(1) + counted_split(1, 0, FIRST) + counted_leaf(reals(1.0), 1 << 23) * 2,
+            flags=COUNTED_COVERS,
+        ),
+        "cover of a split",
+    ),
+    "a cycle of counted splits": (
+        frame(
+            varint(2)
+            + counted_split(1, 1, FIRST)
+            + counted_leaf(reals(1.0)) * 2
+            + counted_split(1, 1, FIRST)
+            + counted_leaf(reals(1.0)),
+            flags=COUNTED_COVERS,
+        ),
+        "before its parent",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FLAGS)
+def test_a_bad_use_of_flags_is_refused_by_name(name: str) -> None:
+    section, message = BAD_FLAGS[name]
     with pytest.raises(ModelFileError, match=message):
         read(section)
+
+
+def test_a_small_file_cannot_ask_for_much_memory() -> None:
+    # A listed vector takes a byte a leaf, whatever the number of outputs: hence a bound on them.
+    for outputs, fits in ((32, True), (33, False)):
+        section = varint(VECTOR_LEAVES + LISTED_VECTORS + COUNTED_COVERS) + varint(0)
+        section += varint(outputs) + reals(*[0.0] * outputs)
+        section += varint(1) + reals(*[1.0] * outputs)
+        section += varint(1000) + (varint(0) + counted_leaf(FIRST)) * 1000
+        if fits:
+            read(section)
+        else:
+            with pytest.raises(ModelFileError, match="too many outputs"):
+                read(section)
 
 
 def test_sections_are_where_they_should_be() -> None:
@@ -230,7 +346,7 @@ def test_the_reader_is_clean_under_sanitizers(tmp_path: Path) -> None:
     for room in ("base", "parallel", "data", "tree", "io"):
         sources += sorted((HERE.parents[1] / "cpp" / room).glob("*.cpp"))
     program, files = tmp_path / "fuzz_reader", []
-    for name, file in (("small", small_file()), ("grown", grown_file())):
+    for name, file in [*SMALL_FILES.items(), ("grown", grown_file())]:
         (tmp_path / name).write_bytes(file)
         files.append(str(tmp_path / name))
     flags = ["-std=c++20", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]

@@ -9,12 +9,14 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parents[1] / "io"))
 
 from handmade import Leaf, Node, Split, ensemble_bytes, model_file
+from random_trees import random_tree
 
 from bosquet import _core
 
-__all__ = ["Leaf", "Node", "Split", "handmade"]
+__all__ = ["Leaf", "Node", "Split", "handmade", "random_tree"]
 
 
 def handmade(trees: list[Node], features: int, **options: Any) -> Any:
     """The ensemble of these trees; options are those of `ensemble_bytes`."""
-    return _core.read_model(model_file(ensemble_bytes(trees, features, **options)))[0]
+    section = ensemble_bytes(trees, features, **options)
+    return _core.read_model(model_file(section, crc=_core.checksum))[0]

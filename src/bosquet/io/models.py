@@ -109,6 +109,8 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         raise ModelFileError(f"the loss {loss.name!r} does not belong to a {name}")
     if encoder.n_features != ensemble.n_features or loss.outputs != ensemble.n_outputs:
         raise ModelFileError("the trees do not fit the model's description")
+    if ensemble.vector_leaves:
+        raise ModelFileError("the trees add to all outputs at once, which no boosted model's do")
     if list(encoder.categories) != list(ensemble.categories):
         raise ModelFileError("the trees' categories do not fit the model's description")
     if classifier:
