@@ -1,0 +1,63 @@
+"""Sums of powers about the value of each node, from one pass over the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bosquet.trees.arrays import TreeArrays
+
+
+def power_sums(
+    tree: TreeArrays, leaf: np.ndarray, y: np.ndarray, weight: np.ndarray, highest: int
+) -> list[np.ndarray]:
+    """Σ w (y - value)² and, with `highest` 4, Σ w (y - value)⁴ over the rows of each node.
+
+    Moments are kept about each node's own mean and merged from the leaves up. Sums of plain powers
+    of y would be quicker to merge, but where a leaf is narrow and far from 0 they cancel.
+    """
+    moments = _leaf_moments(tree, leaf, y, weight, highest)
+    for level in reversed(tree.levels()):
+        inner = level[~tree.is_leaf[level]]
+        if len(inner):
+            moments[inner] = _merged(moments[tree.left[inner]], moments[tree.right[inner]])
+    shift = np.where(moments[:, 0] > 0, moments[:, 1] - tree.value[:, 0], 0)
+    n, m2 = moments[:, 0], moments[:, 2]
+    sums = [m2 + n * shift**2]
+    if highest == 4:
+        m3, m4 = moments[:, 3], moments[:, 4]
+        sums.append(m4 + 4 * shift * m3 + 6 * shift**2 * m2 + n * shift**4)
+    return sums
+
+
+def _leaf_moments(
+    tree: TreeArrays, leaf: np.ndarray, y: np.ndarray, weight: np.ndarray, highest: int
+) -> np.ndarray:
+    """Weight, mean and central sums Σ w (y - mean)^k, k = 2 to `highest`: (nodes, highest + 1)."""
+    moments = np.zeros((tree.n_nodes, highest + 1))
+    n = moments[:, 0] = np.bincount(leaf, weight, tree.n_nodes)
+    moments[:, 1] = np.bincount(leaf, weight * y, tree.n_nodes) / np.where(n > 0, n, 1)
+    away = y - moments[leaf, 1]
+    power = weight * away
+    for k in range(2, highest + 1):
+        power = power * away
+        moments[:, k] = np.bincount(leaf, power, tree.n_nodes)
+    return moments
+
+
+def _merged(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Moments of two sets of rows together, each set moved to the common mean."""
+    n = a[:, 0] + b[:, 0]
+    share = b[:, 0] / np.where(n > 0, n, 1)
+    mean = a[:, 1] + share * (b[:, 1] - a[:, 1])
+    merged = np.zeros_like(a)
+    merged[:, 0] = n
+    merged[:, 1] = np.where(a[:, 0] > 0, mean, b[:, 1])
+    for part in (a, b):
+        d = np.where(part[:, 0] > 0, part[:, 1] - merged[:, 1], 0)
+        merged[:, 2] += part[:, 2] + part[:, 0] * d**2
+        if a.shape[1] == 5:
+            merged[:, 3] += part[:, 3] + 3 * d * part[:, 2] + part[:, 0] * d**3
+            merged[:, 4] += (
+                part[:, 4] + 4 * d * part[:, 3] + 6 * d**2 * part[:, 2] + part[:, 0] * d**4
+            )
+    return merged

@@ -1,0 +1,132 @@
+"""The table of a pruning path: what each subtree costs, and how it does on new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+_MOST_LINES = 24
+_RULES = {"min": "the smallest error", "1se": "the 1-SE rule"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PruningTable:
+    """Subtrees from the largest to the root alone, with one of them chosen.
+
+    Attributes
+    ----------
+    gammas, ccp_alphas : arrays of shape (subtrees,)
+        The price of a leaf from which a subtree is best: in counts, and per unit of weight.
+    leaves : int array
+    costs : array
+        D on the training rows.
+    errors, standard_errors : arrays
+        Mean loss on rows not learned from, and its standard error.
+    chosen : int
+        The line that the rule chose.
+    rule, cost, loss : str
+    """
+
+    gammas: np.ndarray
+    ccp_alphas: np.ndarray
+    leaves: np.ndarray
+    costs: np.ndarray
+    errors: np.ndarray
+    standard_errors: np.ndarray
+    chosen: int
+    rule: str
+    cost: str
+    loss: str = ""
+
+    @property
+    def chosen_gamma(self) -> float:
+        return float(self.gammas[self.chosen])
+
+    @property
+    def chosen_ccp_alpha(self) -> float:
+        return float(self.ccp_alphas[self.chosen])
+
+    @property
+    def chosen_leaves(self) -> int:
+        return int(self.leaves[self.chosen])
+
+    def __len__(self) -> int:
+        return len(self.gammas)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns by name, as they are shown."""
+        return {
+            "leaves": self.leaves,
+            "gamma": self.gammas,
+            "ccp_alpha": self.ccp_alphas,
+            self.cost: self.costs,
+            "error": self.errors,
+            "se": self.standard_errors,
+        }
+
+    def to_frame(self) -> Any:
+        """The table as a pandas data frame, with a column that marks the line chosen."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                "to_frame() needs pandas (pip install pandas); columns() does not"
+            ) from None
+        return pandas.DataFrame({**self.columns(), "chosen": np.arange(len(self)) == self.chosen})
+
+    def _shown(self) -> list[int | None]:
+        """The lines to show; None stands for some left out. The ends and the chosen are kept."""
+        if len(self) <= _MOST_LINES:
+            return list(range(len(self)))
+        near = set(range(self.chosen - 4, self.chosen + 5))
+        near |= set(range(5)) | set(range(len(self) - 8, len(self)))
+        lines: list[int | None] = []
+        for line in sorted(near & set(range(len(self)))):
+            if lines and line - 1 != lines[-1]:
+                lines.append(None)
+            lines.append(line)
+        return lines
+
+    def _caption(self) -> str:
+        of = f" ({self.loss})" if self.loss else ""
+        leaf = "leaf" if self.chosen_leaves == 1 else "leaves"
+        return (
+            f"chosen by {_RULES.get(self.rule, self.rule)}{of}: "
+            f"{self.chosen_leaves} {leaf} at gamma {self.chosen_gamma:.4g}"
+        )
+
+    def _cells(self) -> list[list[str] | None]:
+        """The numbers of the lines to show, as text."""
+        cells: list[list[str] | None] = []
+        for line in self._shown():
+            if line is None:
+                cells.append(None)
+            else:
+                numbers = [column[line] for column in self.columns().values()]
+                cells.append([str(numbers[0]), *[f"{number:.4g}" for number in numbers[1:]]])
+        return cells
+
+    def __repr__(self) -> str:
+        head, rows = list(self.columns()), self._cells()
+        texts = [head, *[row for row in rows if row is not None]]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        lines = ["  " + "  ".join(map(str.rjust, head, widths))]
+        for line, row in zip(self._shown(), rows, strict=True):
+            mark = "* " if line == self.chosen else "  "
+            lines.append(mark + ("  ".join(map(str.rjust, row, widths)) if row else "..."))
+        return "\n".join([*lines, self._caption()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns())
+        body = []
+        for line, row in zip(self._shown(), self._cells(), strict=True):
+            cells = row or ["…"] + [""] * (len(self.columns()) - 1)
+            style = ' style="font-weight: bold"' if line == self.chosen else ""
+            body.append(f"<tr{style}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        return (
+            f"<table><caption>{escape(self._caption())}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        )

@@ -1,0 +1,112 @@
+"""The arrays of a tree, and cutting below its nodes."""
+
+import numpy as np
+import pytest
+from some_trees import leaf_of, random_tree, table_with_gaps
+
+from bosquet.trees import TreeArrays, predicted_classes
+
+
+@pytest.fixture
+def tree():
+    return random_tree(np.random.default_rng(0), n_leaves=30)
+
+
+def test_counts_fit_each_other(tree):
+    assert tree.n_nodes == 59
+    assert tree.n_leaves == len(tree.leaf_ids) == 30
+    assert tree.branch_leaves[0] == 30
+    assert tree.depth == tree.depths.max()
+    assert tree.parents[0] == -1
+    for node in np.flatnonzero(~tree.is_leaf):
+        assert tree.parents[tree.left[node]] == tree.parents[tree.right[node]] == node
+        children = [tree.left[node], tree.right[node]]
+        assert tree.branch_leaves[node] == tree.branch_leaves[children].sum()
+
+
+def test_levels_hold_every_node_once(tree):
+    levels = tree.levels()
+    assert sorted(np.concatenate(levels)) == list(range(tree.n_nodes))
+    for depth, level in enumerate(levels):
+        assert (tree.depths[level] == depth).all()
+
+
+def test_rows_below_a_cut_end_in_the_node_that_was_cut(tree):
+    rng = np.random.default_rng(1)
+    X = table_with_gaps(rng, 200)
+    cut = [int(tree.left[0]), *np.flatnonzero(~tree.is_leaf)[-3:].tolist()]
+    pruned = tree.pruned_at(cut)
+    kept = np.flatnonzero(~tree.below(cut))
+    before, after = leaf_of(tree, X), kept[leaf_of(pruned, X)]
+    for start, end in zip(before, after, strict=True):
+        while start != end:
+            start = tree.parents[start]
+            assert start >= 0
+        assert start in cut or tree.is_leaf[start]
+    assert pruned.n_leaves == tree.n_leaves - sum(
+        tree.branch_leaves[node] - 1 for node in cut if not tree.below(cut)[node]
+    )
+
+
+def test_a_node_that_becomes_a_leaf_forgets_its_split(tree):
+    root = tree.pruned_at([0])
+    assert root.n_nodes == 1
+    assert root.feature[0] == -1
+    assert np.isnan(root.threshold[0])
+    assert root.left_categories == [None]
+    assert root.surrogates == [[]]
+    np.testing.assert_array_equal(root.value[0], tree.value[0])
+
+
+def test_pruning_at_no_node_or_at_leaves_changes_nothing(tree):
+    for nodes in ([], tree.leaf_ids):
+        same = tree.pruned_at(nodes)
+        np.testing.assert_array_equal(same.left, tree.left)
+        np.testing.assert_array_equal(same.feature, tree.feature)
+
+
+def test_half_a_pair_of_children_is_refused(tree):
+    keep = np.zeros(tree.n_nodes, dtype=bool)
+    keep[[0, tree.left[0]]] = True
+    with pytest.raises(ValueError, match="one child of node 0"):
+        tree.subtree(keep)
+    with pytest.raises(ValueError, match="way from the root"):
+        tree.subtree(~keep)
+    with pytest.raises(ValueError, match="node 999 is not in a tree of 59 nodes"):
+        tree.pruned_at([999])
+
+
+def test_arrays_that_are_no_tree_are_refused():
+    def tree(left, right, **other):
+        n = len(left)
+        return TreeArrays(
+            **{
+                "feature": [0] * n, "threshold": [0] * n, "left": left, "right": right,
+                "missing_left": [0] * n, "left_categories": [None] * n, "value": [[0]] * n,
+                "n_rows": [1] * n, "weight": [1] * n, "impurity": [0] * n, "gain": [0] * n, **other,
+            }
+        )  # fmt: skip
+
+    with pytest.raises(ValueError, match="node 0 has one child"):
+        tree([1, -1], [-1, -1])
+    with pytest.raises(ValueError, match="exactly once"):
+        tree([1, -1, -1], [1, -1, -1])
+    with pytest.raises(ValueError, match="child of node 2 stands before it"):
+        tree([2, -1, 1, -1, -1], [3, -1, 4, -1, -1])
+    with pytest.raises(ValueError, match="gain has 2 entries for 1 nodes"):
+        tree([-1], [-1], gain=[0, 0])
+    with pytest.raises(ValueError, match="at least its root"):
+        tree([], [], value=np.zeros((0, 1)))
+
+
+def test_a_leaf_decides_for_the_least_costly_class():
+    leaf = random_tree(np.random.default_rng(0), n_leaves=1, n_classes=2)
+    leaf.value[:] = [[0.8, 0.2]]
+    assert predicted_classes(leaf).tolist() == [0]
+    assert predicted_classes(leaf, [[0, 1], [5, 0]]).tolist() == [1]
+    with pytest.raises(ValueError, match="expected \\(2, 2\\)"):
+        predicted_classes(leaf, np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="not negative"):
+        predicted_classes(leaf, [[0, -1], [1, 0]])
+    with pytest.raises(ValueError, match="needs a tree of classes"):
+        predicted_classes(random_tree(np.random.default_rng(0), n_classes=0))
