@@ -37,6 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "tree": {"base", "parallel", "data"},
     "grow": {"base", "parallel", "data", "tree"},
     "boost": {"base", "parallel", "data", "loss", "tree", "grow"},
+    "cart": {"base", "parallel", "data", "tree"},
     "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)

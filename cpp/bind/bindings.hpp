@@ -15,6 +15,8 @@ void bind_data(nanobind::module_& module);
 void bind_loss(nanobind::module_& module);
 void bind_tree(nanobind::module_& module);
 void bind_boost(nanobind::module_& module);
+void bind_cart(nanobind::module_& module);
+void bind_forest(nanobind::module_& module);
 void bind_io(nanobind::module_& module);
 
 using DoubleArray =

@@ -8,19 +8,13 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/options.hpp"
 #include "boost/booster.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;
 
 namespace {
-
-template <class T>
-void take(nb::dict& options, const char* name, T& into) {
-    if (!options.contains(name)) return;
-    into = nb::cast<T>(options[name]);
-    nb::del(options[name]);
-}
 
 BoostOptions options_of(nb::dict given) {
     nb::dict options;
@@ -51,8 +45,7 @@ BoostOptions options_of(nb::dict given) {
     take(options, "gradient_sampling", boost.gradient_sampling);
     take(options, "newton", boost.newton);
     take(options, "seed", boost.seed);
-    if (options.size() != 0)
-        throw InputError("unknown option " + nb::cast<std::string>(nb::repr(options.keys())));
+    refuse_others(options);
     if (grow.max_leaf_nodes > 65'535) throw InputError("max_leaf_nodes must be at most 65535");
     return boost;
 }

@@ -30,5 +30,7 @@ NB_MODULE(_core, module) {
     bind_loss(module);
     bind_tree(module);
     bind_boost(module);
+    bind_cart(module);
+    bind_forest(module);
     bind_io(module);
 }

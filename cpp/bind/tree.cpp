@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "io/model_file.hpp"
 #include "loss/loss.hpp"
 #include "tree/predict.hpp"
 #include "tree/validate.hpp"
@@ -287,5 +288,13 @@ void bind_tree(nb::module_& module) {
         .def("importance", importance, nb::arg("kind"),
              "By feature, the sum of its splits' gains ('gain') or their number ('split').")
         .def("truncate", keep_first, nb::arg("n_trees"), "Keeps the first n_trees trees.")
-        .def("copy", [](const Ensemble& self) { return Ensemble(self); });
+        .def("copy", [](const Ensemble& self) { return Ensemble(self); })
+        .def("__reduce__", [](const Ensemble& self) {
+            // A pickle holds the bytes of a model file, and goes through its reader.
+            std::vector<std::uint8_t> file = write_model(self, {});
+            nb::bytes bytes(reinterpret_cast<const char*>(file.data()), file.size());
+            nb::object reader =
+                nb::module_::import_("bosquet.io.container").attr("ensemble_from_bytes");
+            return nb::make_tuple(reader, nb::make_tuple(bytes));
+        });
 }

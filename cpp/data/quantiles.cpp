@@ -97,6 +97,15 @@ struct Runs {
             run.weight += weights.empty() ? 1.0 : weights[run.end];
         return run;
     }
+    double total_weight() const {
+        double total = 0;
+        for (std::size_t begin = 0; begin < sorted.size();) {
+            Run run = from(begin);
+            total += run.weight;
+            begin = run.end;
+        }
+        return total;
+    }
     // The number of runs, or `limit` if it is more than that.
     std::size_t count(std::size_t limit) const {
         std::size_t found = 1;
@@ -124,8 +133,7 @@ std::vector<double> edges_of(const std::vector<Value>& sorted, const std::vector
     Runs<Value> runs{sorted, weights};
     if (runs.count(max_bins + 1) <= max_bins) return edge_a_value(sorted);
     max_bins = std::min(max_bins, std::max<std::size_t>(sorted.size() / kRowsPerBin, 2));
-    double left = weights.empty() ? static_cast<double>(sorted.size())
-                                  : std::accumulate(weights.begin(), weights.end(), 0.0);
+    double left = weights.empty() ? static_cast<double>(sorted.size()) : runs.total_weight();
     std::vector<double> edges;
     double in_bin = 0;
     auto run = runs.from(0);

@@ -24,8 +24,8 @@ struct GrowOptions {
     // threshold.
     double category_smoothing = 10;
     double category_l2 = 10;
-    std::uint32_t max_category_threshold = 64;  // levels on the smaller side
-    std::uint32_t min_samples_category = 10;    // rows a level needs to be sorted in by itself
+    std::uint32_t max_category_threshold = 32;  // levels on the smaller side
+    std::uint32_t min_samples_category = 30;    // rows a level needs to be sorted in by itself
 
     double features_by_tree = 1;
     double features_by_level = 1;

@@ -14,15 +14,27 @@ __version__ = "0.1.0"
 
 # Names are looked up when first used, so that importing bosquet costs no more than what is used.
 _HOME = {
+    "DecisionTreeClassifier": "bosquet.trees",
+    "DecisionTreeRegressor": "bosquet.trees",
+    "ExtraTreesClassifier": "bosquet.forests",
+    "ExtraTreesRegressor": "bosquet.forests",
     "GradientBoostingClassifier": "bosquet.boosting",
     "GradientBoostingRegressor": "bosquet.boosting",
+    "RandomForestClassifier": "bosquet.forests",
+    "RandomForestRegressor": "bosquet.forests",
     "load": "bosquet.io",
 }
 
 __all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "ModelFileError",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "__version__",
     "load",
 ]

@@ -132,6 +132,8 @@ class Ensemble:
 
     def copy(self) -> Ensemble: ...
 
+    def __reduce__(self) -> tuple: ...
+
 class Fit:
     """A boosting fit in progress: one call of round() a round."""
 
@@ -157,6 +159,65 @@ class Fit:
     def raw(self, holdout: bool = False) -> NDArray[numpy.float64]: ...
 
     def timings(self) -> dict: ...
+
+class CodedTable:
+    """A table as codes in the order of its values."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def n_codes(self, feature: int) -> int:
+        """Number of codes, the one for missing values included."""
+
+def code_values(data: object, categories: Sequence[int], threads: int) -> CodedTable:
+    """One code a distinct value of each column."""
+
+def code_bins(data: object, bins: Bins, isa: str, threads: int) -> CodedTable:
+    """One code a bin of each column."""
+
+class CartTree:
+    """A tree with all that is known of its nodes."""
+
+    def details(self) -> dict:
+        """Rows, weight, impurity, value, competitors and surrogates."""
+
+    def add_to(self, ensemble: Ensemble) -> None: ...
+
+class CartFit:
+    """Grows trees by impurity on one table and target."""
+
+    def __init__(self, table: CodedTable, target: object, outputs: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: dict, threads: int) -> None: ...
+
+    def grow(self, ensemble: Ensemble, keys: Sequence[int], draws: int, replace: bool, balanced: bool = False) -> None:
+        """Adds one tree for each key, grown on a bag of `draws` rows."""
+
+    def grow_one(self, key: int) -> CartTree:
+        """One tree on all rows."""
+
+def bag_counts(rows: int, draws: int, replace: bool, key: int) -> NDArray[numpy.uint32]:
+    """
+    How often each row is in the bag that a tree with this key was grown on.
+    """
+
+def add_tree(ensemble: Ensemble, feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], left_categories: list, value: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cover: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Adds a tree given as arrays with an entry a node, as tree_arrays gives them.
+    """
+
+def hardened(ensemble: Ensemble) -> Ensemble:
+    """
+    The ensemble whose leaves vote for one output instead of holding shares.
+    """
+
+def importance_by_tree(ensemble: Ensemble, kind: str) -> NDArray[numpy.float64]:
+    """
+    For each tree and feature the sum of its splits' gains, or their number.
+    """
+
+def permuted_leaves(ensemble: Ensemble, tree: int, data: object, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> tuple:
+    """
+    The features that a tree uses, and the leaves of some rows as they are and with each of those features permuted among them.
+    """
 
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
     """The model as a file; the same model, the same bytes."""

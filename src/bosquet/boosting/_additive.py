@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet.io.container import load_bytes, save_bytes
 
 
 class TreeTerms:
@@ -26,10 +25,6 @@ class TreeTerms:
     def copy(self) -> TreeTerms:
         return TreeTerms(self.ensemble.copy())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A pickle holds the bytes of a model file, and goes through its reader.
-        return (_terms_from_bytes, (save_bytes(self.ensemble, {}),))
-
     def raw(
         self, columns: Any, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
@@ -37,10 +32,6 @@ class TreeTerms:
         outputs = self.ensemble.n_outputs
         last = self.n_rounds if last is None else last
         return self.ensemble.predict_raw(columns, first * outputs, last * outputs, threads)
-
-
-def _terms_from_bytes(data: bytes) -> TreeTerms:
-    return TreeTerms(load_bytes(data)[0])
 
 
 class LearnerTerms:

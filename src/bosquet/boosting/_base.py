@@ -16,6 +16,7 @@ from bosquet._sklearn import (
     rows_of,
     seed_from,
 )
+from bosquet._targets import check_sample_weight
 from bosquet.boosting._additive import LearnerTerms, TreeTerms
 from bosquet.boosting._general import LearnerStepper
 from bosquet.boosting._loop import LoopResult, run_rounds
@@ -27,7 +28,7 @@ from bosquet.boosting._parameters import (
     monotone_directions,
 )
 from bosquet.boosting._progress import EarlyStopping
-from bosquet.boosting._targets import check_sample_weight, split_rows, validation_part
+from bosquet.boosting._targets import split_rows, validation_part
 from bosquet.boosting.predictor import Predictor
 from bosquet.data import TableEncoder, n_rows, take_rows
 

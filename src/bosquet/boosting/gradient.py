@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import (
-    ClassifierMixin,
-    RegressorMixin,
-    check_classification_targets,
-    check_is_fitted,
-    type_of_target,
+from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
+from bosquet._targets import (
+    check_finite_target,
+    check_labels,
+    check_same_length,
+    check_sample_weight,
+    class_numbers,
+    learn_classes,
+    weigh_classes,
 )
 from bosquet.boosting._base import BaseGradientBoosting
-from bosquet.boosting._targets import check_finite_target, check_same_length, check_sample_weight
 from bosquet.losses import classification_loss, regression_loss
 
 _PARAMETERS_DOC = """
@@ -182,8 +184,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         categorical_features: Any = "from_dtype",
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
-        max_cat_threshold: int = 64,
-        min_samples_category: int = 10,
+        max_cat_threshold: int = 32,
+        min_samples_category: int = 30,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         estimator: Any = None,
@@ -240,13 +242,10 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.random_state = random_state
 
     def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        labels = _labels(y)
+        labels = check_labels(y)
         check_same_length(labels.size, self._row_count(columns))
         if not continuing:
-            check_classification_targets(labels)
-            self.classes_ = np.unique(labels)
+            self.classes_ = learn_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
                 f"y holds one class only, {self.classes_[0]!r}: a classifier needs at least two classes"
@@ -254,25 +253,11 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return self._encode_target(labels), labels.size
 
     def _encode_target(self, y: Any) -> np.ndarray:
-        labels = _labels(y)
-        numbers = np.searchsorted(self.classes_, labels)
-        numbers = np.minimum(numbers, self.classes_.size - 1)
-        wrong = np.flatnonzero(self.classes_[numbers] != labels)
-        if wrong.size:
-            raise ValueError(
-                f"y holds the class {labels[wrong[0]]!r}, which is not one of {list(self.classes_)}"
-            )
-        return numbers[None, :].astype(float)
+        return class_numbers(check_labels(y), self.classes_)[None, :].astype(float)
 
     def _check_weight(self, sample_weight: Any, target: np.ndarray, n: int) -> np.ndarray:
-        weight = check_sample_weight(sample_weight, n)
-        if self.class_weight is None:
-            return weight
-        from sklearn.utils.class_weight import compute_sample_weight
-
         labels = self.classes_[target[0].astype(np.intp)]
-        by_class = compute_sample_weight(self.class_weight, labels)
-        return check_sample_weight(by_class * weight if weight.size else by_class, n)
+        return weigh_classes(self.class_weight, labels, check_sample_weight(sample_weight, n))
 
     def _make_loss(self, target: np.ndarray) -> Any:
         return classification_loss(self.loss, self.classes_.size)
@@ -394,8 +379,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         categorical_features: Any = "from_dtype",
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
-        max_cat_threshold: int = 64,
-        min_samples_category: int = 10,
+        max_cat_threshold: int = 32,
+        min_samples_category: int = 30,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         estimator: Any = None,
@@ -495,31 +480,3 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _labels(y: Any) -> np.ndarray:
-    """Class labels as an array of shape (rows,)."""
-    labels = np.asarray(y)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
-        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[row]}")
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        import warnings
-
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
-            " to (n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(
-            f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})"
-        )
-    if labels.dtype == object and any(value is None or value != value for value in labels):
-        row = next(i for i, value in enumerate(labels) if value is None or value != value)
-        raise ValueError(f"y[{row}] is missing; drop rows without a label")
-    return labels

@@ -46,6 +46,11 @@ def load_bytes(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
     return ensemble, _parse(text)
 
 
+def ensemble_from_bytes(data: bytes) -> _core.Ensemble:
+    """The trees alone: what a pickle of an ensemble holds."""
+    return _core.read_model(data)[0]
+
+
 def _parse(text: bytes) -> dict[str, Any]:
     try:
         metadata = json.loads(

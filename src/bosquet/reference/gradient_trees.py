@@ -41,8 +41,8 @@ class TreeOptions:
     max_delta_step: float = 0.0  # 0: no limit
     category_smoothing: float = 10.0
     category_l2: float = 10.0
-    max_category_threshold: int = 64
-    min_samples_category: int = 10
+    max_category_threshold: int = 32
+    min_samples_category: int = 30
     features_by_tree: float = 1.0
     features_by_level: float = 1.0
     features_by_node: float = 1.0

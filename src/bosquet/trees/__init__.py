@@ -1,6 +1,7 @@
 """Single trees: what they are, how they are pruned, how they are read."""
 
 from bosquet.trees.arrays import TreeArrays, predicted_classes
+from bosquet.trees.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.trees.choosing import PathErrors, choose_by_folds, errors_along_path
 from bosquet.trees.curves import draw_pruning, draw_scree
 from bosquet.trees.drawing import draw_tree
@@ -19,6 +20,8 @@ from bosquet.trees.scoring import export_python, export_sql
 from bosquet.trees.table import PruningTable
 
 __all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
     "PathErrors",
     "PruningPath",
     "PruningTable",

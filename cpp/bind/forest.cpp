@@ -1,0 +1,141 @@
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "bind/bindings.hpp"
+#include "tree/permute.hpp"
+#include "tree/tree.hpp"
+#include "tree/validate.hpp"
+
+namespace nb = nanobind;
+using namespace bosquet;
+
+namespace {
+
+using RowNumbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// The ensemble whose leaves hold a vote for their largest output; of one output, a share, half or
+// less is a vote against.
+std::shared_ptr<Ensemble> hardened(const Ensemble& self) {
+    auto votes = std::make_shared<Ensemble>(self);
+    for (Tree& tree : votes->trees) {
+        if (!self.vector_leaves) {
+            for (Node& node : tree.nodes)
+                if (node.is_leaf()) node.number = node.number > 0.5 ? 1.0 : 0.0;
+            continue;
+        }
+        for (std::size_t begin = 0; begin < tree.leaf_values.size(); begin += self.outputs) {
+            double* values = tree.leaf_values.data() + begin;
+            auto best = std::max_element(values, values + self.outputs) - values;
+            std::fill_n(values, self.outputs, 0.0);
+            values[best] = 1;
+        }
+    }
+    return votes;
+}
+
+nb::ndarray<nb::numpy, double> importance_by_tree(const Ensemble& self, const std::string& kind) {
+    if (kind != "gain" && kind != "split") throw InputError("importance is by gain or split");
+    double* out;
+    auto result = new_array<double>({self.trees.size(), self.features}, &out);
+    std::fill_n(out, self.trees.size() * self.features, 0.0);
+    for (const Tree& tree : self.trees) {
+        for (std::size_t at = 0; at < tree.nodes.size(); ++at)
+            if (!tree.nodes[at].is_leaf())
+                out[tree.nodes[at].feature()] += kind == "gain" ? tree.stats[at].gain : 1;
+        out += self.features;
+    }
+    return result;
+}
+
+nb::tuple permuted(const Ensemble& self, std::size_t tree, nb::object data, RowNumbers rows,
+                   std::uint64_t key) {
+    Table table = table_of(data);
+    if (tree >= self.trees.size()) throw InputError("there is no such tree");
+    if (table.columns.size() != self.features)
+        throw InputError("the data has another number of features than the model");
+    for (std::size_t i = 0; i < rows.shape(0); ++i)
+        if (rows.data()[i] >= table.rows) throw InputError("there is no such row");
+    PermutedLeaves found;
+    {
+        nb::gil_scoped_release release;
+        found = permuted_leaves(self, self.trees[tree], table, {rows.data(), rows.shape(0)}, key);
+    }
+    std::int32_t* out;
+    auto leaves = new_array<std::int32_t>({found.features.size() + 1, rows.shape(0)}, &out);
+    std::copy(found.leaves.begin(), found.leaves.end(), out);
+    return nb::make_tuple(to_array(found.features), leaves);
+}
+
+template <class T>
+using NodeArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A tree from arrays with an entry a node, as tree_arrays gives them; right children stand behind
+// left ones.
+void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double> threshold,
+              NodeArray<std::int32_t> left, NodeArray<bool> missing_left, nb::list left_categories,
+              DoubleMatrix value, NodeArray<double> gain, NodeArray<double> cover) {
+    std::size_t size = feature.shape(0);
+    std::size_t outputs = self.vector_leaves ? self.outputs : 1;
+    if (threshold.shape(0) != size || left.shape(0) != size || missing_left.shape(0) != size ||
+        left_categories.size() != size || value.shape(0) != size || value.shape(1) != outputs ||
+        gain.shape(0) != size || cover.shape(0) != size)
+        throw InputError("the arrays of a tree must have one entry a node");
+    Tree tree;
+    tree.nodes.resize(size);
+    tree.stats.resize(size);
+    for (std::size_t at = 0; at < size; ++at) {
+        Node& node = tree.nodes[at];
+        tree.stats[at] = {static_cast<float>(gain.data()[at]),
+                          static_cast<float>(cover.data()[at])};
+        if (feature.data()[at] < 0) {
+            const double* values = value.data() + at * outputs;
+            node.number = values[0];
+            if (self.vector_leaves) {
+                node.number = static_cast<double>(tree.leaf_values.size() / outputs);
+                tree.leaf_values.insert(tree.leaf_values.end(), values, values + outputs);
+            }
+            continue;
+        }
+        node.left = static_cast<std::uint32_t>(left.data()[at]);
+        node.tag = static_cast<std::uint32_t>(feature.data()[at]) |
+                   (missing_left.data()[at] ? Node::kMissingLeft : 0);
+        node.number = threshold.data()[at];
+        if (left_categories[at].is_none()) continue;
+        node.tag |= Node::kCategorical;
+        auto begin = static_cast<std::uint32_t>(tree.category_words.size());
+        for (nb::handle item : left_categories[at]) {
+            auto code = nb::cast<std::uint32_t>(item);
+            if (code >= kMaxCategories) throw InputError("a category is out of range");
+            std::size_t word = begin + code / 32;
+            if (word >= tree.category_words.size()) tree.category_words.resize(word + 1);
+            tree.category_words[word] |= 1u << (code % 32);
+        }
+        node.put_set(begin, static_cast<std::uint32_t>(tree.category_words.size()) - begin);
+    }
+    self.trees.push_back(std::move(tree));
+    if (auto fault = find_fault(self)) {
+        self.trees.pop_back();
+        throw InputError("this is no tree: " + *fault);
+    }
+}
+
+}  // namespace
+
+void bind_forest(nb::module_& module) {
+    module.def("add_tree", add_tree, nb::arg("ensemble"), nb::arg("feature"), nb::arg("threshold"),
+               nb::arg("left"), nb::arg("missing_left"), nb::arg("left_categories"),
+               nb::arg("value"), nb::arg("gain"), nb::arg("cover"),
+               "Adds a tree given as arrays with an entry a node, as tree_arrays gives them.");
+    module.def("hardened", hardened, nb::arg("ensemble"),
+               "The ensemble whose leaves vote for one output instead of holding shares.");
+    module.def("importance_by_tree", importance_by_tree, nb::arg("ensemble"), nb::arg("kind"),
+               "For each tree and feature the sum of its splits' gains, or their number.");
+    module.def(
+        "permuted_leaves", permuted, nb::arg("ensemble"), nb::arg("tree"), nb::arg("data"),
+        nb::arg("rows"), nb::arg("key"),
+        "The features that a tree uses, and the leaves of some rows as they are and with each "
+        "of those features permuted among them.");
+}

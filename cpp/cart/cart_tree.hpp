@@ -1,0 +1,26 @@
+// A single tree with all that is known of its nodes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cart/cut.hpp"
+#include "tree/tree.hpp"
+
+namespace bosquet {
+
+struct CartNode {
+    std::uint32_t rows = 0;
+    double weight = 0;
+    double impurity = 0;
+    std::vector<Cut> competitors;
+    std::vector<Surrogate> surrogates;
+};
+
+struct CartTree {
+    Tree tree;
+    std::vector<CartNode> nodes;      // empty for the trees of a forest
+    std::vector<double> node_values;  // by node, one number an output; as `nodes`
+};
+
+}  // namespace bosquet

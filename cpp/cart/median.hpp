@@ -1,0 +1,45 @@
+// Medians of the two sides of a split, kept up as rows move from the right to the left.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace bosquet {
+
+struct WeightedNumber {
+    double value, weight;
+};
+
+// The value with half of the weight below it; where the weight up to a value is exactly half, the
+// middle between it and the next. Reorders the numbers.
+double weighted_median(std::vector<WeightedNumber>& numbers);
+
+class MedianSplit {
+  public:
+    // All rows on the right.
+    void reset(const std::vector<WeightedNumber>& numbers);
+    void clear_left();
+    void move_left(std::uint32_t row);
+    // The weighted distances of all rows to the median of their side.
+    double distances() const;
+
+  private:
+    struct Sum {
+        double weight = 0, product = 0;
+        Sum operator-(const Sum& other) const {
+            return {weight - other.weight, product - other.product};
+        }
+        Sum operator+(const Sum& other) const {
+            return {weight + other.weight, product + other.product};
+        }
+    };
+    double distances(bool left) const;
+
+    // Rows by rank of their value; sums over runs of ranks in a Fenwick tree.
+    std::vector<std::uint32_t> rank_of_row_;
+    std::vector<WeightedNumber> by_rank_;
+    std::vector<Sum> all_, left_;
+    Sum all_total_, left_total_;
+};
+
+}  // namespace bosquet

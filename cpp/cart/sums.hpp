@@ -1,0 +1,115 @@
+// What is added up over the rows of a node to judge a split, for each kind of target.
+//
+// A `goodness` is large where rows are alike: the impurity of a node times its weight is a constant
+// of its rows less its goodness, so the split that lowers impurity most is the one whose children's
+// goodness adds up to most.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "cart/options.hpp"
+
+namespace bosquet {
+
+inline double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
+
+// Two numbers: the weight of the rows, and their weighted target: a number, or 0 and 1 for two
+// classes.
+template <Criterion kCriterion>
+struct PairSums {
+    struct Item {
+        double weight, sum;
+    };
+    static constexpr bool kPair = true;
+    static constexpr std::uint32_t width() { return 2; }
+    static double weight(const double* sums) { return sums[0]; }
+    static void add(double* sums, const Item& item, std::uint32_t) {
+        sums[0] += item.weight;
+        sums[1] += item.sum;
+    }
+    static double goodness(const double* sums) {
+        double w = sums[0], s = sums[1];
+        if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::absolute)
+            return s * s / w;
+        if constexpr (kCriterion == Criterion::gini) return (s * s + (w - s) * (w - s)) / w;
+        if constexpr (kCriterion == Criterion::entropy)
+            return x_log_x(s) + x_log_x(w - s) - x_log_x(w);
+        // Poisson: a child whose rows are all 0 would predict what no row with a count could have.
+        if constexpr (kCriterion == Criterion::poisson)
+            return s > 0 ? s * std::log(s / w) : -std::numeric_limits<double>::infinity();
+    }
+    // The goodness of two children and of a node, up to what does not depend on the split.
+    static double alone(double w, double s) {
+        if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::gini) {
+            return s * s / w;
+        } else {
+            double sums[2] = {w, s};
+            return goodness(sums);
+        }
+    }
+    static double both(double left_w, double left_s, double w, double s) {
+        double right_w = w - left_w, right_s = s - left_s;
+        if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::gini) {
+            return (left_s * left_s * right_w + right_s * right_s * left_w) / (left_w * right_w);
+        } else {
+            double left[2] = {left_w, left_s}, right[2] = {right_w, right_s};
+            return goodness(left) + goodness(right);
+        }
+    }
+};
+
+// The weight of each class.
+template <Criterion kCriterion>
+struct ClassSums {
+    struct Item {
+        double weight;
+        std::uint32_t which;
+    };
+    static constexpr bool kPair = false;
+    std::uint32_t classes;
+
+    std::uint32_t width() const { return classes; }
+    double weight(const double* sums) const {
+        double total = 0;
+        for (std::uint32_t k = 0; k < classes; ++k) total += sums[k];
+        return total;
+    }
+    void add(double* sums, const Item& item, std::uint32_t) const {
+        sums[item.which] += item.weight;
+    }
+    double goodness(const double* sums) const {
+        double total = 0, score = 0;
+        for (std::uint32_t k = 0; k < classes; ++k) {
+            total += sums[k];
+            score += kCriterion == Criterion::gini ? sums[k] * sums[k] : x_log_x(sums[k]);
+        }
+        return kCriterion == Criterion::gini ? score / total : score - x_log_x(total);
+    }
+};
+
+// The weight, and the weighted sum of each number.
+struct VectorSums {
+    struct Item {
+        double weight;
+    };
+    static constexpr bool kPair = false;
+    std::uint32_t numbers;
+    const double* values;  // number k of row i at k * stride + i
+    std::size_t stride;
+
+    std::uint32_t width() const { return numbers + 1; }
+    double weight(const double* sums) const { return sums[0]; }
+    void add(double* sums, const Item& item, std::uint32_t row) const {
+        sums[0] += item.weight;
+        for (std::uint32_t k = 0; k < numbers; ++k)
+            sums[k + 1] += item.weight * values[k * stride + row];
+    }
+    double goodness(const double* sums) const {
+        double score = 0;
+        for (std::uint32_t k = 0; k < numbers; ++k) score += sums[k + 1] * sums[k + 1];
+        return score / sums[0];
+    }
+};
+
+}  // namespace bosquet
