@@ -3,117 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from bosquet._parameters import (
+    Kind,
+    boolean,
+    check_kinds,
+    choice,
+    integer,
+    integer_or_auto,
+    number,
+    share_or_count,
+)
 
-def _number(
-    low: float, high: float = math.inf, *, open_low: bool = False, none: bool = False
-) -> Any:
-    bracket = "(" if open_low else "["
-    upper = "]" if math.isfinite(high) else ")"
-    wanted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
+_MAX_FEATURES = share_or_count("features", words=("sqrt", "log2"), none=True)
 
-    def ok(value: Any) -> bool:
-        if value is None:
-            return none
-        if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
-            return False
-        value = float(value)
-        return (value > low if open_low else value >= low) and value <= high and value != math.inf
-
-    return ok, wanted
-
-
-def _integer(low: int, high: int | None = None, *, none: bool = False) -> Any:
-    span = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
-
-    def ok(value: Any) -> bool:
-        if value is None:
-            return none
-        if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
-            return False
-        return int(value) >= low and (high is None or int(value) <= high)
-
-    return ok, span + (" or None" if none else "")
-
-
-def _choice(*allowed: Any) -> Any:
-    def ok(value: Any) -> bool:
-        return any(value is a or (type(value) is type(a) and value == a) for a in allowed)
-
-    return ok, "one of " + ", ".join(repr(a) for a in allowed)
-
-
-def _max_features() -> Any:
-    share, count = _number(0, 1, open_low=True)[0], _integer(1)[0]
-
-    def ok(value: Any) -> bool:
-        if value is None or value in ("sqrt", "log2"):
-            return True
-        return count(value) if isinstance(value, Integral) else share(value)
-
-    return ok, "a share in (0, 1], a number of features >= 1, 'sqrt', 'log2' or None"
-
-
-def _rounds() -> Any:
-    count = _integer(1)[0]
-    return (lambda value: value == "auto" if isinstance(value, str) else count(value)), (
-        "an integer >= 1 or 'auto'"
-    )
-
-
-def _boolean() -> Any:
-    return (lambda value: isinstance(value, bool | np.bool_)), "True or False"
-
-
-CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "learning_rate": _number(0, open_low=True),
-    "n_estimators": _rounds(),
-    "max_leaf_nodes": _integer(2, 65535, none=True),
-    "max_depth": _integer(1, none=True),
-    "min_samples_leaf": _integer(1),
-    "min_child_weight": _number(0),
-    "l2_regularization": _number(0),
-    "min_split_gain": _number(0),
-    "max_delta_step": _number(0),
-    "max_bins": _integer(2, 255),
-    "subsample": _number(0, 1, open_low=True),
-    "sampling": _choice("uniform", "gradient"),
-    "max_features": _max_features(),
-    "max_features_per_level": _max_features(),
-    "max_features_per_tree": _max_features(),
-    "growth": _choice("best", "depth"),
-    "step": _choice("newton", "gradient"),
-    "cat_smooth": _number(0),
-    "cat_l2": _number(0),
-    "max_cat_threshold": _integer(1),
-    "min_samples_category": _integer(0),
-    "early_stopping": _choice("auto", True, False),
-    "validation_fraction": _number(0, 1, open_low=True),
-    "n_iter_no_change": _integer(1),
-    "refit": _boolean(),
-    "tol": _number(0),
-    "warm_start": _boolean(),
-    "verbose": _integer(0),
-    "alpha": _number(0, 1, open_low=True),
-    "tweedie_power": _number(1, 2, open_low=True),
+CHECKS: dict[str, Kind] = {
+    "learning_rate": number(0, open_low=True),
+    "n_estimators": integer_or_auto(1),
+    "max_leaf_nodes": integer(2, 65535, none=True),
+    "max_depth": integer(1, none=True),
+    "min_samples_leaf": integer(1),
+    "min_child_weight": number(0),
+    "l2_regularization": number(0),
+    "min_split_gain": number(0),
+    "max_delta_step": number(0),
+    "max_bins": integer(2, 255),
+    "subsample": number(0, 1, open_low=True),
+    "sampling": choice("uniform", "gradient"),
+    "max_features": _MAX_FEATURES,
+    "max_features_per_level": _MAX_FEATURES,
+    "max_features_per_tree": _MAX_FEATURES,
+    "growth": choice("best", "depth"),
+    "step": choice("newton", "gradient"),
+    "cat_smooth": number(0),
+    "cat_l2": number(0),
+    "max_cat_threshold": integer(1),
+    "min_samples_category": integer(0),
+    "early_stopping": choice("auto", True, False),
+    "validation_fraction": number(0, 1, open_low=True),
+    "n_iter_no_change": integer(1),
+    "refit": boolean(),
+    "tol": number(0),
+    "warm_start": boolean(),
+    "verbose": integer(0),
+    "alpha": number(0, 1, open_low=True),
+    "tweedie_power": number(1, 2, open_low=True),
 }
 
 
 def check_parameters(estimator: Any) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
-    for name, value in estimator.get_params(deep=False).items():
-        if name == "verbose" and isinstance(value, bool):
-            continue
-        if name not in CHECKS:
-            continue
-        ok, wanted = CHECKS[name]
-        if not ok(value):
-            raise ValueError(f"{name}={value!r} is out of range: {name} must be {wanted}")
+    check_kinds(estimator, CHECKS)
     for name in ("validation_fraction", "alpha"):
         if getattr(estimator, name, 0.5) == 1:
             raise ValueError(f"{name}=1 is out of range: {name} must be below 1")
