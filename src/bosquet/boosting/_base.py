@@ -27,9 +27,10 @@ from bosquet.boosting._parameters import (
     monotone_directions,
 )
 from bosquet.boosting._progress import EarlyStopping
-from bosquet.boosting._targets import check_sample_weight, split_rows, validation_part
+from bosquet.boosting._targets import split_rows, validation_part
 from bosquet.boosting.predictor import Predictor
 from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.data.targets import check_sample_weight
 
 # Fits of at least this many rows set some aside and stop early unless told otherwise.
 AUTO_EARLY_STOPPING_ROWS = 1_000

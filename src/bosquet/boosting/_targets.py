@@ -1,4 +1,4 @@
-"""Checking what comes with X: targets, weights, and the rows set aside."""
+"""The targets of boosting, and the rows set aside."""
 
 from __future__ import annotations
 
@@ -8,73 +8,21 @@ from typing import Any
 import numpy as np
 
 from bosquet.boosting._native import Part
-from bosquet.losses._native import NO_WEIGHT
+from bosquet.data.targets import check_same_length, check_sample_weight, finite_targets
 
 LARGEST_TARGET = 1e30
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Weights as float64, empty where there are none (or all are 1)."""
-    if sample_weight is None:
-        return NO_WEIGHT
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
-    if weight.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array")
-    if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
-    if not np.isfinite(weight).all():
-        row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"sample_weight[{row}] is {weight[row]}; weights must be finite")
-    if (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"sample_weight[{row}] is {weight[row]:g}; weights must not be negative")
-    if not weight.any():
-        raise ValueError("every sample_weight is zero: there is nothing to learn from")
-    return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
-
-
 def check_finite_target(y: Any, name: str = "y") -> np.ndarray:
-    """Numbers as float64 of shape (targets, rows)."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    try:
-        array = np.asarray(y)
-        if array.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y has complex numbers")
-        array = np.asarray(array, dtype=float)
-    except (TypeError, ValueError) as error:
-        if "Complex" in str(error):
-            raise
-        raise ValueError(f"{name} must hold numbers for regression: {error}") from error
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise ValueError(f"{name} must have one or two dimensions, got {array.ndim}")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty: found array with 0 sample(s)")
-    wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if wrong.size:
-        bad = "NaN" if np.isnan(array[wrong[0]]).any() else "infinity"
-        raise ValueError(
-            f"Input {name} contains {bad}: {name}[{wrong[0]}] (and {wrong.size - 1} more rows);"
-            " drop such rows or fill them in"
-        )
-    wrong = np.flatnonzero((np.abs(array) > LARGEST_TARGET).any(axis=1))
+    """Numbers as float64 of shape (targets, rows), none too large for a gradient."""
+    array = finite_targets(y, name)
+    wrong = np.flatnonzero((np.abs(array) > LARGEST_TARGET).any(axis=0))
     if wrong.size:
         raise ValueError(
-            f"{name}[{wrong[0]}] is {array[wrong[0]].max():g}: targets beyond {LARGEST_TARGET:g} in size"
+            f"{name}[{wrong[0]}] is {array[:, wrong[0]].max():g}: targets beyond {LARGEST_TARGET:g} in size"
             " are too large for gradients in single precision; rescale them"
         )
-    return np.ascontiguousarray(array.T)
-
-
-def check_same_length(n_target: int, n_rows: int) -> None:
-    if n_target != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {n_target}"
-        )
+    return array
 
 
 def split_rows(

@@ -12,10 +12,10 @@ from bosquet._sklearn import (
     RegressorMixin,
     check_classification_targets,
     check_is_fitted,
-    type_of_target,
 )
 from bosquet.boosting._base import BaseGradientBoosting
-from bosquet.boosting._targets import check_finite_target, check_same_length, check_sample_weight
+from bosquet.boosting._targets import check_finite_target
+from bosquet.data.targets import check_same_length, check_sample_weight, class_labels
 from bosquet.losses import classification_loss, regression_loss
 
 _PARAMETERS_DOC = """
@@ -240,9 +240,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.random_state = random_state
 
     def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        labels = _labels(y)
+        labels = class_labels(y)
         check_same_length(labels.size, self._row_count(columns))
         if not continuing:
             check_classification_targets(labels)
@@ -254,7 +252,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return self._encode_target(labels), labels.size
 
     def _encode_target(self, y: Any) -> np.ndarray:
-        labels = _labels(y)
+        labels = class_labels(y)
         numbers = np.searchsorted(self.classes_, labels)
         numbers = np.minimum(numbers, self.classes_.size - 1)
         wrong = np.flatnonzero(self.classes_[numbers] != labels)
@@ -495,31 +493,3 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _labels(y: Any) -> np.ndarray:
-    """Class labels as an array of shape (rows,)."""
-    labels = np.asarray(y)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
-        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[row]}")
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        import warnings
-
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
-            " to (n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(
-            f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})"
-        )
-    if labels.dtype == object and any(value is None or value != value for value in labels):
-        row = next(i for i, value in enumerate(labels) if value is None or value != value)
-        raise ValueError(f"y[{row}] is missing; drop rows without a label")
-    return labels

@@ -9,8 +9,6 @@ import numpy as np
 
 from bosquet import _core
 
-NO_WEIGHT = np.zeros(0)
-
 REGRESSION = (
     "squared_error",
     "absolute_error",

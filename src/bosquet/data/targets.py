@@ -1,0 +1,96 @@
+"""Checking what comes with X: targets, class labels and weights."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import type_of_target
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Weights as float64, empty where there are none (or all are 1)."""
+    if sample_weight is None:
+        return np.zeros(0)
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array")
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
+    if not np.isfinite(weight).all():
+        row = int(np.flatnonzero(~np.isfinite(weight))[0])
+        raise ValueError(f"sample_weight[{row}] is {weight[row]}; weights must be finite")
+    if (weight < 0).any():
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(f"sample_weight[{row}] is {weight[row]:g}; weights must not be negative")
+    if not weight.any():
+        raise ValueError("every sample_weight is zero: there is nothing to learn from")
+    return np.zeros(0) if (weight == 1).all() else np.ascontiguousarray(weight)
+
+
+def finite_targets(y: Any, name: str = "y") -> np.ndarray:
+    """Numbers as float64 of shape (targets, rows)."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    try:
+        array = np.asarray(y)
+        if array.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y has complex numbers")
+        array = np.asarray(array, dtype=float)
+    except (TypeError, ValueError) as error:
+        if "Complex" in str(error):
+            raise
+        raise ValueError(f"{name} must hold numbers for regression: {error}") from error
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have one or two dimensions, got {array.ndim}")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: found array with 0 sample(s)")
+    wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if wrong.size:
+        bad = "NaN" if np.isnan(array[wrong[0]]).any() else "infinity"
+        raise ValueError(
+            f"Input {name} contains {bad}: {name}[{wrong[0]}] (and {wrong.size - 1} more rows);"
+            " drop such rows or fill them in"
+        )
+    return np.ascontiguousarray(array.T)
+
+
+def class_labels(y: Any) -> np.ndarray:
+    """Class labels as an array of shape (rows,)."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    labels = np.asarray(y)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
+        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[row]}")
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
+            " to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(
+            f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})"
+        )
+    if labels.dtype == object and any(value is None or value != value for value in labels):
+        row = next(i for i, value in enumerate(labels) if value is None or value != value)
+        raise ValueError(f"y[{row}] is missing; drop rows without a label")
+    return labels
+
+
+def check_same_length(n_target: int, n_rows: int) -> None:
+    if n_target != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {n_target}"
+        )
