@@ -14,12 +14,16 @@ __version__ = "0.1.0"
 
 # Names are looked up when first used, so that importing bosquet costs no more than what is used.
 _HOME = {
+    "BaggingClassifier": "bosquet.bagging",
+    "BaggingRegressor": "bosquet.bagging",
     "GradientBoostingClassifier": "bosquet.boosting",
     "GradientBoostingRegressor": "bosquet.boosting",
     "load": "bosquet.io",
 }
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "ModelFileError",

@@ -1,0 +1,14 @@
+"""Combining models: bags of rows, votes, and what a combination gains."""
+
+from bosquet.bagging.bagged import BaggingClassifier, BaggingRegressor
+from bosquet.bagging.bootstrap import distinct_samples, probability_drawn
+from bosquet.bagging.diversity import Ambiguity, ambiguity
+
+__all__ = [
+    "Ambiguity",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "ambiguity",
+    "distinct_samples",
+    "probability_drawn",
+]
