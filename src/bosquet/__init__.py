@@ -18,6 +18,8 @@ _HOME = {
     "BaggingRegressor": "bosquet.bagging",
     "GradientBoostingClassifier": "bosquet.boosting",
     "GradientBoostingRegressor": "bosquet.boosting",
+    "VotingClassifier": "bosquet.bagging",
+    "VotingRegressor": "bosquet.bagging",
     "load": "bosquet.io",
 }
 
@@ -27,6 +29,8 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "ModelFileError",
+    "VotingClassifier",
+    "VotingRegressor",
     "__version__",
     "load",
 ]

@@ -3,11 +3,14 @@
 from bosquet.bagging.bagged import BaggingClassifier, BaggingRegressor
 from bosquet.bagging.bootstrap import distinct_samples, probability_drawn
 from bosquet.bagging.diversity import Ambiguity, ambiguity
+from bosquet.bagging.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
     "Ambiguity",
     "BaggingClassifier",
     "BaggingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
     "ambiguity",
     "distinct_samples",
     "probability_drawn",
