@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from bosquet.bagging._sampling import Sampler
@@ -15,11 +17,14 @@ def jackknife_variance(sampler: Sampler, votes: np.ndarray) -> np.ndarray:
     With t_b the vote of learner b, t̄ their mean, and t̄_(-i) the mean over the B_i learners that
     did not draw row i,
 
-    V = Σ_i (n-1)/n [ (t̄_(-i) - t̄)² - (1/q_i - 1) v / B ],
+    V = Σ_i (n-1)/n [ (t̄_(-i) - t̄)² - (1/B_i - 1/B) s² ]
 
-    where q_i is the chance that a bag lacks row i (about 1/e for a bootstrap) and v the variance
-    of the votes. The second term is what the first would be, on average, if rows did not matter
-    and only the luck of B bags did.
+    where s² is the variance of the votes (divided by B - 1). The second term is what the first would
+    be, on average, if rows did not matter: the variance of the mean of B_i votes taken from the B at
+    random. As B_i is about B/e, it adds up to the (e - 1) n s²/B of Wager, Hastie and Efron; with
+    the numbers B_i themselves it also holds for few learners, and for bags of any size. That luck
+    still scatters about its mean, by √(2/n) of it: where there are few learners for the rows, more
+    than what is looked for, and a warning says so.
 
     Parameters
     ----------
@@ -33,7 +38,7 @@ def jackknife_variance(sampler: Sampler, votes: np.ndarray) -> np.ndarray:
     n_learners = len(votes)
     absent, absences = _absences(sampler, n_learners)
     _check_every_row_is_left_out(absences, n_learners)
-    factor, chance = _by_row(sampler)
+    factor = _factor_by_row(sampler)
 
     # t̄_(-i) - t̄ is linear in the votes d about their mean, so the sum of squares over i is d'Gd
     # with a matrix G of learners by learners: no table of rows by predictions is ever held.
@@ -46,8 +51,20 @@ def jackknife_variance(sampler: Sampler, votes: np.ndarray) -> np.ndarray:
 
     centred = votes - votes.mean(axis=0)
     raw = np.einsum("bm,bm->m", centred, gram @ centred)
-    luck = (factor * (1 / chance - 1)).sum() / n_learners * (centred**2).mean(axis=0)
+    spread = (centred**2).sum(axis=0) / (n_learners - 1)
+    luck = (factor * (1 / absences - 1 / n_learners)).sum() * spread
+    _warn_if_luck_prevails(raw - luck, luck * np.sqrt(2 / np.count_nonzero(factor)), n_learners)
     return np.maximum(raw - luck, 0.0)
+
+
+def _warn_if_luck_prevails(variance: np.ndarray, scatter: np.ndarray, n_learners: int) -> None:
+    if variance.mean() < scatter.mean():
+        warnings.warn(
+            f"{n_learners} learners are too few for jackknife standard errors on so many rows: the luck of"
+            " their bags outweighs what is measured; fit several times as many",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _absences(sampler: Sampler, n_learners: int) -> tuple[np.ndarray, np.ndarray]:
@@ -71,11 +88,10 @@ def _check_every_row_is_left_out(absences: np.ndarray, n_learners: int) -> None:
         )
 
 
-def _by_row(sampler: Sampler) -> tuple[np.ndarray, np.ndarray]:
-    """(n-1)/n of each row's group, 0 for rows never drawn, and the chance that a bag lacks it."""
-    factor, chance = np.zeros(sampler.n_rows), np.ones(sampler.n_rows)
+def _factor_by_row(sampler: Sampler) -> np.ndarray:
+    """(n-1)/n of the group that each row is drawn from, 0 for rows that are never drawn."""
+    factor = np.zeros(sampler.n_rows)
     for group in sampler.groups:
         members = slice(None) if group.members is None else group.members
         factor[members] = (group.n_members - 1) / group.n_members
-        chance[members] = group.chance_left_out(sampler.replace)
-    return factor, chance
+    return factor

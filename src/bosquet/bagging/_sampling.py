@@ -34,13 +34,6 @@ class Group:
             drawn = random.permutation(self.n_members)[: self.size]
         return drawn if self.members is None else self.members[drawn]
 
-    def chance_left_out(self, replace: bool) -> Any:
-        """The probability that a bag lacks a member (of each, where they differ)."""
-        if not replace:
-            return 1 - self.size / self.n_members
-        chance = 1 / self.n_members if self.probability is None else self.probability
-        return (1 - chance) ** self.size
-
 
 @dataclass(frozen=True)
 class Sampler:

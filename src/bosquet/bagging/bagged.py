@@ -257,7 +257,8 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
         The jackknife after the bootstrap: a probability is compared with that of the learners which
         did not draw row i, for each training row i. What the finite number of learners adds is taken
-        off, which may leave 0; it takes about as many learners as rows for smooth results.
+        off, which may leave 0. It takes many learners, about as many as rows; a warning tells when
+        they are far too few.
 
         Parameters
         ----------
@@ -305,10 +306,11 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     >>> from bosquet import BaggingRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = BaggingRegressor(n_estimators=200, oob_score=True, random_state=0).fit(X, y)
-    >>> print(f"one tree {model.oob_learner_error_:.0f}, all of them {model.oob_error_:.0f}")
-    one tree 6479, all of them 3419
+    >>> one, all_of_them = model.oob_learner_error_**0.5, model.oob_error_**0.5
+    >>> print(f"one tree errs by {one:.0f}, all of them by {all_of_them:.0f}")
+    one tree errs by 80, all of them by 58
     >>> print(f"standard error of a prediction {model.jackknife_standard_errors(X).mean():.0f}")
-    standard error of a prediction 32
+    standard error of a prediction 30
 
     References
     ----------
@@ -395,7 +397,8 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
         The jackknife after the bootstrap: a prediction is compared with that of the learners which
         did not draw row i, for each training row i. What the finite number of learners adds is taken
-        off, which may leave 0; it takes about as many learners as rows for smooth results.
+        off, which may leave 0. It takes many learners, about as many as rows; a warning tells when
+        they are far too few.
 
         Parameters
         ----------

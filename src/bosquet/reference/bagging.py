@@ -92,24 +92,23 @@ def mean_learner_error(counts: Counts, votes: Array, y: Array, loss: Loss) -> fl
 def jackknife_variance(counts: Counts, votes: Array) -> float:
     r"""Jackknife after bootstrap of the mean of `votes` (one number a learner), bootstrap bags.
 
-    .. math:: \frac{n-1}{n} \sum_i (\bar t_{(-i)} - \bar t)^2
-              - (n-1) \left(\frac1q - 1\right) \frac{v}{B}
+    .. math:: \frac{n-1}{n} \sum_i \left[ (\bar t_{(-i)} - \bar t)^2
+              - \left(\frac1{B_i} - \frac1B\right) s^2 \right]
 
-    with :math:`\bar t_{(-i)}` the mean over the learners that did not draw row i, v the variance of
-    the B votes, and :math:`q = (1 - 1/n)^s` the chance that a bag of s draws lacks a row. For s = n
-    the factor 1/q - 1 is close to e - 1.
+    with :math:`\bar t_{(-i)}` the mean over the :math:`B_i` of B learners that did not draw row i, and
+    :math:`s^2` the variance of the votes. The second term is the variance of a mean of :math:`B_i`
+    votes taken at random: what is seen where rows do not matter. With :math:`B_i \approx B/e` it
+    adds up to :math:`(e - 1)\, n s^2 / B`.
     """
     learners, n = counts.shape
     mean = votes.mean()
+    spread = sum((vote - mean) ** 2 for vote in votes) / (learners - 1)
     total = 0.0
     for i in range(n):
         without = [votes[t] for t in range(learners) if counts[t, i] == 0]
-        total += (np.mean(without) - mean) ** 2
-    draws = int(counts[0].sum())
-    q = (1 - 1 / n) ** draws
-    variance = float(np.mean((votes - mean) ** 2))
-    luck = (n - 1) * (1 / q - 1) * variance / learners
-    return max(0.0, (n - 1) / n * total - luck)
+        luck = (1 / len(without) - 1 / learners) * spread
+        total += (np.mean(without) - mean) ** 2 - luck
+    return max(0.0, float((n - 1) / n * total))
 
 
 def ambiguity(predictions: Array, y: Array, weights: Sequence[float]) -> tuple[float, float, float]:
