@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 
 # Names are looked up when first used, so that importing bosquet costs no more than what is used.
 _HOME = {
+    "BaggingClassifier": "bosquet.bagging",
+    "BaggingRegressor": "bosquet.bagging",
     "DecisionTreeClassifier": "bosquet.trees",
     "DecisionTreeRegressor": "bosquet.trees",
     "ExtraTreesClassifier": "bosquet.forests",
@@ -22,10 +24,14 @@ _HOME = {
     "GradientBoostingRegressor": "bosquet.boosting",
     "RandomForestClassifier": "bosquet.forests",
     "RandomForestRegressor": "bosquet.forests",
+    "VotingClassifier": "bosquet.bagging",
+    "VotingRegressor": "bosquet.bagging",
     "load": "bosquet.io",
 }
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -35,6 +41,8 @@ __all__ = [
     "ModelFileError",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
     "__version__",
     "load",
 ]

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
     "RegressorMixin",
     "accepts_missing",
+    "available_if",
     "check_classification_targets",
     "check_is_fitted",
     "check_random_state",
     "clone",
+    "columns_of",
     "effective_threads",
     "has_fit_parameter",
+    "in_parallel",
     "rows_of",
     "seed_from",
+    "tags_of",
     "type_of_target",
+    "validate_data",
 ]
 
 
@@ -61,11 +68,16 @@ def _available_threads() -> int:
     return max(1, min(processors or 1, int(limit) if limit.isdigit() and int(limit) > 0 else 10**6))
 
 
-def accepts_missing(estimator: Any) -> bool:
-    """Whether a scikit-learn estimator says that it takes NaN."""
+def tags_of(estimator: Any) -> Any:
+    """What a scikit-learn estimator says of itself."""
     from sklearn.utils import get_tags
 
-    return bool(get_tags(estimator).input_tags.allow_nan)
+    return get_tags(estimator)
+
+
+def accepts_missing(estimator: Any) -> bool:
+    """Whether a scikit-learn estimator says that it takes NaN."""
+    return bool(tags_of(estimator).input_tags.allow_nan)
 
 
 def rows_of(data: Any, rows: Any) -> Any:
@@ -73,6 +85,32 @@ def rows_of(data: Any, rows: Any) -> Any:
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(data, rows)
+
+
+def columns_of(data: Any, columns: Any) -> Any:
+    """Some columns, by number, of an array, a frame or a sparse matrix, as what it is."""
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(data, columns, axis=1)
+
+
+def in_parallel(
+    function: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    *,
+    n_jobs: int | None,
+    verbose: int = 0,
+    threads: bool = False,
+) -> list[Any]:
+    """What `function` returns for each tuple of arguments, in their order, on joblib's workers.
+
+    `threads` is for work that costs less than sending its arguments to another process.
+    """
+    # scikit-learn's own, which carry its configuration into the workers.
+    from sklearn.utils.parallel import Parallel, delayed
+
+    workers = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads" if threads else None)
+    return workers(delayed(function)(*arguments) for arguments in calls)
 
 
 def seed_from(random_state: Any) -> int:

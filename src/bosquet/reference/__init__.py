@@ -9,5 +9,6 @@ uses them.
 - `binning`: where a column is cut, and which bin a value falls in;
 - `draws`: random numbers by counting, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
-- `gradient_boosting`: leaf values and the stagewise loop over trees.
+- `gradient_boosting`: leaf values and the stagewise loop over trees;
+- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap.
 """

@@ -1,0 +1,17 @@
+"""Combining models: bags of rows, votes, and what a combination gains."""
+
+from bosquet.bagging.bagged import BaggingClassifier, BaggingRegressor
+from bosquet.bagging.bootstrap import distinct_samples, probability_drawn
+from bosquet.bagging.diversity import Ambiguity, ambiguity
+from bosquet.bagging.voting import VotingClassifier, VotingRegressor
+
+__all__ = [
+    "Ambiguity",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+    "ambiguity",
+    "distinct_samples",
+    "probability_drawn",
+]

@@ -1,0 +1,108 @@
+"""The out-of-bag account: every row judged by the learners that did not see it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+
+class OutOfBag:
+    """Votes on rows by the learners that did not draw them, and the errors that follow.
+
+    Learners are added one after the other, so that the error after each number of them is known.
+
+    Parameters
+    ----------
+    target : what is true of each row, as `losses` takes it.
+    weight : weight of each row, empty for equal weights.
+    losses : loss of each row, from votes (rows, columns) and targets.
+    """
+
+    def __init__(
+        self,
+        target: np.ndarray,
+        weight: np.ndarray,
+        losses: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    ):
+        self.target = target
+        self.weight = weight if weight.size else np.ones(len(target))
+        self.losses = losses
+        self.votes: np.ndarray | None = None  # sums (rows, columns)
+        self.voters = np.zeros(len(target), dtype=np.intp)
+        self.loss = np.zeros(len(target))
+        self.learner_errors: list[float] = []
+        self.curve: list[float] = []
+
+    @property
+    def n_learners(self) -> int:
+        return len(self.curve)
+
+    def add(self, rows: np.ndarray, votes: np.ndarray | None) -> None:
+        """Count the votes of one learner on the rows that it did not draw."""
+        if votes is not None:
+            self._count(rows, votes)
+        self.learner_errors.append(self._learner_error(rows, votes))
+        self.curve.append(_weighted_mean(self.loss, np.where(self.voters > 0, self.weight, 0)))
+
+    def _count(self, rows: np.ndarray, votes: np.ndarray) -> None:
+        if self.votes is None:
+            self.votes = np.zeros((len(self.target), votes.shape[1]))
+        self.votes[rows] += votes
+        self.voters[rows] += 1
+        means = self.votes[rows] / self.voters[rows, None]
+        self.loss[rows] = self.losses(means, self.target[rows])
+
+    def _learner_error(self, rows: np.ndarray, votes: np.ndarray | None) -> float:
+        if votes is None:
+            return float("nan")
+        return _weighted_mean(self.losses(votes, self.target[rows]), self.weight[rows])
+
+    @property
+    def error(self) -> float:
+        """Error of the vote over the learners that did not see a row."""
+        return self.curve[-1]
+
+    @property
+    def learner_error(self) -> float:
+        """Mean over the learners of each one's error on the rows it did not draw."""
+        known = [error for error in self.learner_errors if not np.isnan(error)]
+        return float(np.mean(known)) if known else float("nan")
+
+    def mean_votes(self, columns: int) -> np.ndarray:
+        """Mean vote on each row, NaN for rows that every learner drew."""
+        if self.votes is None:
+            return np.full((len(self.target), columns), np.nan)
+        result = np.full(self.votes.shape, np.nan)
+        seen = self.voters > 0
+        result[seen] = self.votes[seen] / self.voters[seen, None]
+        return result
+
+    def warn_of_rows_in_every_bag(self) -> None:
+        rows = np.flatnonzero(self.voters == 0)
+        if rows.size:
+            every = f"all {self.n_learners} bags" if self.n_learners > 1 else "the one bag"
+            subject = "1 row is" if rows.size == 1 else f"{rows.size} rows are"
+            warnings.warn(
+                f"{subject} in {every} (the first is row {rows[0]}), so no learner can judge them: they are"
+                " left out of the out-of-bag errors; more learners would reach them",
+                UserWarning,
+                stacklevel=5,
+            )
+
+
+def _weighted_mean(values: np.ndarray, weight: np.ndarray) -> float:
+    total = weight.sum()
+    return float(values @ weight / total) if total > 0 else float("nan")
+
+
+def has_settled(curve: list[float], window: int, tolerance: float) -> bool:
+    """Whether the mean error over the last `window` learners is hardly below that of the `window` before.
+
+    It may also have risen: then more learners are not going to help either.
+    """
+    if len(curve) < 2 * window:
+        return False
+    before, last = np.mean(curve[-2 * window : -window]), np.mean(curve[-window:])
+    return bool(last >= (1 - tolerance) * before)
