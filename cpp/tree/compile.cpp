@@ -17,7 +17,24 @@ constexpr std::size_t kMaxThresholds = 254;
 // some hundred megabytes by that are walked.
 constexpr std::size_t kMaxFeatures = 1 << 17;
 
+// A coded node has two bytes for the number of a line, and a feature has up to two lines.
+constexpr std::size_t kMaxCodedFeatures = 1 << 15;
+
 std::uint32_t four_times(std::uint8_t byte) { return byte * 0x01010101u; }
+
+// How many of the numbers are below the value. Without branches: how they would go cannot be
+// foretold, and a forest has millions of thresholds to look up.
+std::size_t rank_in(const std::vector<double>& ascending, double value) {
+    const double* from = ascending.data();
+    std::size_t count = ascending.size();
+    while (count > 1) {
+        std::size_t half = count / 2;
+        from += half * static_cast<std::size_t>(from[half - 1] < value);
+        count -= half;
+    }
+    auto rank = static_cast<std::size_t>(from - ascending.data());
+    return rank + static_cast<std::size_t>(count == 1 && *from < value);
+}
 
 // What a tree asks of a feature at one threshold, or by categories.
 struct Question {
@@ -28,24 +45,6 @@ struct Question {
     auto key() const { return std::tuple(feature, categorical, threshold); }
 };
 
-// The questions of a tree, each once. No value lies above +inf, so that it cuts nothing off and is
-// no question.
-std::vector<Question> questions_of(const Tree& tree) {
-    std::vector<Question> questions;
-    for (const Node& node : tree.nodes) {
-        if (node.is_leaf()) continue;
-        if (node.categorical())
-            questions.push_back({node.feature(), true, 0});
-        else if (node.number < std::numeric_limits<double>::infinity())
-            questions.push_back({node.feature(), false, node.number});
-    }
-    std::sort(questions.begin(), questions.end(),
-              [](const Question& a, const Question& b) { return a.key() < b.key(); });
-    auto same = [](const Question& a, const Question& b) { return a.key() == b.key(); };
-    questions.erase(std::unique(questions.begin(), questions.end(), same), questions.end());
-    return questions;
-}
-
 // What a group's trees ask of one feature.
 struct FeatureUse {
     std::vector<double> thresholds;  // finite, ascending, distinct
@@ -54,7 +53,8 @@ struct FeatureUse {
     bool categorical = false;
 
     bool knows(double threshold) const {
-        return std::binary_search(thresholds.begin(), thresholds.end(), threshold);
+        std::size_t rank = rank_in(thresholds, threshold);
+        return rank < thresholds.size() && thresholds[rank] == threshold;
     }
     void add(double threshold) {
         auto place = std::lower_bound(thresholds.begin(), thresholds.end(), threshold);
@@ -63,6 +63,27 @@ struct FeatureUse {
 };
 
 using FeatureUses = std::map<std::uint32_t, FeatureUse>;
+
+// The questions of a tree that the group does not ask yet, each once. No value lies above +inf, so
+// that it cuts nothing off and is no question.
+std::vector<Question> new_questions(const Tree& tree, const FeatureUses& group) {
+    std::vector<Question> questions;
+    for (const Node& node : tree.nodes) {
+        if (node.is_leaf()) continue;
+        if (node.categorical()) {
+            questions.push_back({node.feature(), true, 0});
+        } else if (node.number < std::numeric_limits<double>::infinity()) {
+            auto use = group.find(node.feature());
+            if (use == group.end() || !use->second.knows(node.number))
+                questions.push_back({node.feature(), false, node.number});
+        }
+    }
+    std::sort(questions.begin(), questions.end(),
+              [](const Question& a, const Question& b) { return a.key() < b.key(); });
+    auto same = [](const Question& a, const Question& b) { return a.key() == b.key(); };
+    questions.erase(std::unique(questions.begin(), questions.end(), same), questions.end());
+    return questions;
+}
 
 // Whether the tree's questions can be added to those of the group, so that codes still tell apart
 // all that is asked.
@@ -103,8 +124,11 @@ class GroupCompiler {
         feature_lines_ = group_.lines;
     }
 
-    void add(const Tree& tree, bool walked) {
-        group_.trees.push_back(walked ? walked_tree() : compile(tree));
+    void add(const Tree& tree, TreeForm form) {
+        if (form == TreeForm::lines)
+            group_.trees.push_back(compile(tree));
+        else
+            group_.trees.push_back(form == TreeForm::coded ? coded_tree(tree) : walked_tree());
     }
 
     TreeGroup finish(std::size_t first) {
@@ -115,8 +139,23 @@ class GroupCompiler {
   private:
     static CompiledTree walked_tree() {
         CompiledTree tree;
-        tree.walked = true;
+        tree.form = TreeForm::walked;
         return tree;
+    }
+
+    CompiledTree coded_tree(const Tree& tree) const {
+        CompiledTree out;
+        out.form = TreeForm::coded;
+        out.nodes.resize(tree.nodes.size());
+        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
+            const Node& node = tree.nodes[at];
+            out.nodes[at].left = static_cast<std::uint32_t>(at);
+            if (node.is_leaf()) continue;
+            ThresholdTest test = threshold_test(node);
+            out.nodes[at] = {node.left, static_cast<std::uint16_t>(test.line / kLineRows),
+                             static_cast<std::int8_t>(test.bound), 1};
+        }
+        return out;
     }
 
     std::uint32_t new_line() { return group_.lines++ * kLineRows; }
@@ -189,6 +228,20 @@ class GroupCompiler {
         return place;
     }
 
+    struct ThresholdTest {
+        std::uint32_t line;
+        std::uint8_t bound;
+    };
+    ThresholdTest threshold_test(const Node& node) const {
+        const CodedFeature& feature = coded(node);
+        std::size_t rank = rank_in(feature.bins->edges, node.number);
+        // A value goes left if no more than `rank` edges lie below it; its code is one more in the
+        // line where 0 means missing.
+        auto bound = static_cast<std::uint8_t>(node.missing_left() ? rank + 1 : rank);
+        return {node.missing_left() ? feature.missing_left : feature.missing_right,
+                static_cast<std::uint8_t>(bound ^ 0x80)};
+    }
+
     struct Test {
         std::uint32_t line, bound;
     };
@@ -197,13 +250,8 @@ class GroupCompiler {
         const Node& node = tree.nodes[at];
         const CodedFeature& feature = coded(node);
         if (!node.categorical()) {
-            const std::vector<double>& edges = feature.bins->edges;
-            auto rank = std::lower_bound(edges.begin(), edges.end(), node.number) - edges.begin();
-            // A value goes left if no more than `rank` edges lie below it; its code is one more
-            // in the line where 0 means missing.
-            auto bound = static_cast<std::uint8_t>(node.missing_left() ? rank + 1 : rank);
-            return {node.missing_left() ? feature.missing_left : feature.missing_right,
-                    four_times(bound ^ 0x80)};
+            ThresholdTest test = threshold_test(node);
+            return {test.line, four_times(test.bound)};
         }
         CategoryTest test{};
         test.answer = tree_line_++ * kLineRows;
@@ -273,6 +321,16 @@ class GroupCompiler {
     std::uint32_t tree_line_ = 0;
 };
 
+// The form that a tree is to have if its questions fit into a group.
+TreeForm form_of(const Ensemble& ensemble, const Tree& tree) {
+    if (!ensemble.vector_leaves && (tree.nodes.size() + 1) / 2 <= kMaxByteLeaves)
+        return TreeForm::lines;
+    if (ensemble.features > kMaxCodedFeatures) return TreeForm::walked;
+    auto by_category = [](const Node& node) { return !node.is_leaf() && node.categorical(); };
+    bool any = std::any_of(tree.nodes.begin(), tree.nodes.end(), by_category);
+    return any ? TreeForm::walked : TreeForm::coded;
+}
+
 }  // namespace
 
 CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, std::size_t last)
@@ -280,24 +338,27 @@ CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, 
     std::size_t features = 0;
     while (first < last) {
         FeatureUses uses;
-        std::vector<bool> walked;
+        std::vector<TreeForm> forms;
         for (std::size_t t = first; t < last; ++t) {
             const Tree& tree = ensemble.trees[t];
-            bool walk = (tree.nodes.size() + 1) / 2 > kMaxByteLeaves || features > kMaxFeatures;
-            if (!walk) {
-                std::vector<Question> questions = questions_of(tree);
-                walk = !fits(questions, {});
-                if (!walk && !fits(questions, uses)) break;
-                if (!walk) join(uses, tree, questions);
+            TreeForm form = features > kMaxFeatures ? TreeForm::walked : form_of(ensemble, tree);
+            if (form != TreeForm::walked) {
+                std::vector<Question> questions = new_questions(tree, uses);
+                if (fits(questions, uses))
+                    join(uses, tree, questions);
+                else if (fits(new_questions(tree, {}), {}))
+                    break;
+                else
+                    form = TreeForm::walked;
             }
-            walked.push_back(walk);
+            forms.push_back(form);
         }
         features += uses.size();
         GroupCompiler compiler(ensemble, uses);
-        for (std::size_t i = 0; i < walked.size(); ++i)
-            compiler.add(ensemble.trees[first + i], walked[i]);
+        for (std::size_t i = 0; i < forms.size(); ++i)
+            compiler.add(ensemble.trees[first + i], forms[i]);
         groups_.push_back(compiler.finish(first));
-        first += walked.size();
+        first += forms.size();
     }
 }
 

@@ -3,8 +3,12 @@
 //
 // The thresholds that a group of consecutive trees uses on a feature, sorted, cut it into at most
 // 255 intervals; the number of its interval is all that these trees need to know of a value. A
-// group ends where a feature would get more. A tree that does not fit by itself (too many leaves,
-// thresholds or kinds of categories) is walked instead, on the values as they are.
+// group ends where a feature would get more.
+//
+// A tree of more leaves than a byte can number, or of vector leaves, is walked all the same, but on
+// the codes, down nodes of half the size: what it costs to walk a deep tree is the cache misses. A
+// tree that does not fit at all (too many thresholds or kinds of categories, or both large and
+// categorical) is walked on the values as they are.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +19,7 @@
 #include "data/binning.hpp"
 #include "tree/kernels.hpp"
 #include "tree/tree.hpp"
+#include "tree/walk.hpp"
 
 namespace bosquet {
 
@@ -41,8 +46,15 @@ struct CategoryClasses {
     std::vector<std::uint8_t> class_of;  // by code; codes behind the last are as the last
 };
 
+enum class TreeForm : std::uint8_t {
+    lines,   // operations on lines of bytes
+    coded,   // nodes that are walked on codes
+    walked,  // the tree itself, on values
+};
+
 struct CompiledTree {
-    bool walked = false;  // the rest is empty then
+    TreeForm form = TreeForm::lines;
+    std::vector<CodedNode> nodes;  // of the coded form; all that follows is for lines
     std::vector<TwinSplit> twins;
     std::vector<ByteSplit> splits;
     std::vector<CategoryTest> tests;

@@ -5,6 +5,7 @@
 
 #include "base/buffer.hpp"
 #include "parallel/team.hpp"
+#include "tree/blocks.hpp"
 #include "tree/compile.hpp"
 #include "tree/kernels.hpp"
 #include "tree/walk.hpp"
@@ -18,34 +19,37 @@ constexpr std::size_t kRowsForBlocks = 16;
 // From this many rows on the compiled form is used where it is there.
 constexpr std::size_t kRowsToUseCompiled = 32;
 // Compiling a tree takes as long as walking about a thousand rows down it. A model is compiled once
-// as many rows have walked as that would have been worth, and for one call if that call has more.
+// as many rows have walked as that would have been worth, and for one call if that call has twice
+// as many. For a large tree it is as many rows as it has nodes.
 constexpr std::size_t kRowsToCompile = 1000;
-constexpr std::size_t kRowsToCompileForOnce = 2000;
 // Coding one value takes about as long as a compiled tree saves on a row in four: with fewer trees
 // than a fourth of the features they read, the codes do not pay.
 constexpr std::size_t kFeaturesPerTree = 4;
 // Starting threads takes as long as about this many rows times trees.
 constexpr std::size_t kStepsToShare = 100'000;
 
-constexpr std::size_t kMaxBlockRows = 512;
-// What a block works on stays in the second-level cache.
-constexpr std::size_t kCodeBytes = 128 << 10;
-constexpr std::size_t kValueBytes = 256 << 10;
+std::size_t node_count(const Ensemble& ensemble, std::size_t first, std::size_t last) {
+    std::size_t nodes = 0;
+    for (std::size_t t = first; t < last; ++t) nodes += ensemble.trees[t].nodes.size();
+    return nodes;
+}
 
 std::shared_ptr<const CompiledEnsemble> compiled_for(const Ensemble& ensemble, std::size_t first,
                                                      std::size_t last, std::size_t rows) {
     std::size_t trees = ensemble.trees.size();
-    if (rows < kRowsToUseCompiled || first == last || ensemble.vector_leaves) return nullptr;
+    if (rows < kRowsToUseCompiled || first == last) return nullptr;
     auto compiled = ensemble.compiled.get();
     if (compiled && compiled->last() == trees) return compiled;
     if (compiled) ensemble.compiled.put(nullptr);  // trees were added: starts counting anew
+    std::size_t rows_to_compile =
+        std::max(kRowsToCompile, node_count(ensemble, first, last) / (last - first));
     if (2 * (last - first) >= trees) {
-        if (ensemble.compiled.count_walked(rows) < kRowsToCompile) return nullptr;
+        if (ensemble.compiled.count_walked(rows) < rows_to_compile) return nullptr;
         compiled = std::make_shared<const CompiledEnsemble>(ensemble, 0, trees);
         ensemble.compiled.put(compiled);
         return compiled;
     }
-    if (rows < kRowsToCompileForOnce) return nullptr;
+    if (rows < 2 * rows_to_compile) return nullptr;
     return std::make_shared<const CompiledEnsemble>(ensemble, first, last);
 }
 
@@ -54,8 +58,11 @@ struct Stretch {
     std::size_t first, last;
     const TreeGroup* group;  // null: walked
 
-    bool walked(std::size_t tree) const {
-        return group == nullptr || group->trees[tree - group->first].walked;
+    // Null: the tree is walked on values.
+    const CompiledTree* compiled(std::size_t tree) const {
+        if (group == nullptr) return nullptr;
+        const CompiledTree& compiled = group->trees[tree - group->first];
+        return compiled.form == TreeForm::walked ? nullptr : &compiled;
     }
 };
 
@@ -72,15 +79,25 @@ std::vector<Stretch> stretches_of(const CompiledEnsemble* compiled, std::size_t 
     return stretches;
 }
 
-// The features that the walked trees read.
+// The features that the walked trees read, or all where finding out takes longer than reading them
+// of `rows` rows.
 std::vector<std::uint32_t> walked_features(const Ensemble& ensemble,
-                                           const std::vector<Stretch>& stretches) {
-    std::vector<bool> used(ensemble.features);
+                                           const std::vector<Stretch>& stretches,
+                                           std::size_t rows) {
+    std::vector<const Tree*> walked;
+    std::size_t nodes = 0;
     for (const Stretch& stretch : stretches)
-        for (std::size_t t = stretch.first; t < stretch.last; ++t) {
-            if (!stretch.walked(t)) continue;
-            for (const Node& node : ensemble.trees[t].nodes)
-                if (!node.is_leaf()) used[node.feature()] = true;
+        for (std::size_t t = stretch.first; t < stretch.last; ++t)
+            if (stretch.compiled(t) == nullptr) {
+                walked.push_back(&ensemble.trees[t]);
+                nodes += walked.back()->nodes.size();
+            }
+    bool all = nodes > rows * ensemble.features;
+    std::vector<bool> used(ensemble.features, all);
+    for (const Tree* tree : walked)
+        for (const Node& node : tree->nodes) {
+            if (all) break;
+            if (!node.is_leaf()) used[node.feature()] = true;
         }
     std::vector<std::uint32_t> features;
     for (std::uint32_t f = 0; f < used.size(); ++f)
@@ -137,7 +154,7 @@ class Prediction {
           tree_kernels_(&select_tree_kernels(options.isa)),
           compiled_(compiled_for(ensemble, options.first, options.last, table.rows)),
           stretches_(stretches_of(compiled_.get(), options.first, options.last)),
-          walked_features_(walked_features(ensemble, stretches_)),
+          walked_features_(walked_features(ensemble, stretches_, table.rows)),
           row_stride_(walked_size(ensemble.features)) {
         choose_block();
     }
@@ -146,12 +163,13 @@ class Prediction {
 
   private:
     void choose_block();
+    std::size_t walked_bytes() const;
     Workspace make_workspace() const;
     void predict_block(Range rows, Workspace& work, double* out) const;
     void code(const TreeGroup& group, Range rows, Workspace& work) const;
     void fold_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const;
-    void add_compiled(const CompiledTree& tree, Range rows, double* sums, Workspace& work) const;
-    void add_walked(std::size_t tree, Range rows, Workspace& work) const;
+    void add_lines(const CompiledTree& tree, Range rows, double* sums, Workspace& work) const;
+    void add_leaves(std::size_t tree, std::size_t rows, Workspace& work) const;
 
     double* sums_of(std::size_t tree, Workspace& work) const {
         return work.sums.data() + tree % ensemble_->outputs * block_rows_;
@@ -174,8 +192,6 @@ class Prediction {
     std::size_t wide_columns_ = 0;
 };
 
-std::size_t chunks_of(std::size_t rows) { return (rows + kLineRows - 1) / kLineRows; }
-
 void Prediction::choose_block() {
     for (const Stretch& stretch : stretches_)
         if (stretch.group != nullptr) {
@@ -183,10 +199,20 @@ void Prediction::choose_block() {
             wide_columns_ = std::max<std::size_t>(wide_columns_, stretch.group->wide_columns);
         }
     std::size_t value_bytes = walked_features_.empty() ? 0 : row_stride_ * sizeof(double);
-    std::size_t rows = std::min(kMaxBlockRows, table_->rows);
-    if (lines_ > 0) rows = std::min(rows, kCodeBytes / lines_);
-    if (value_bytes > 0) rows = std::min(rows, kValueBytes / value_bytes);
-    block_rows_ = std::max<std::size_t>(1, chunks_of(rows)) * kLineRows;
+    block_rows_ = block_rows(table_->rows, options_->threads, walked_bytes() > kDeepBytes,
+                             value_bytes, lines_);
+}
+
+// Of the trees whose nodes are followed, on values or on codes.
+std::size_t Prediction::walked_bytes() const {
+    std::size_t bytes = 0;
+    for (const Stretch& stretch : stretches_)
+        for (std::size_t t = stretch.first; t < stretch.last; ++t) {
+            const CompiledTree* compiled = stretch.compiled(t);
+            if (compiled == nullptr || compiled->form == TreeForm::coded)
+                bytes += ensemble_->trees[t].nodes.size() * sizeof(Node);
+        }
+    return bytes;
 }
 
 Workspace Prediction::make_workspace() const {
@@ -232,11 +258,20 @@ void Prediction::predict_block(Range rows, Workspace& work, double* out) const {
     for (const Stretch& stretch : stretches_) {
         if (stretch.group != nullptr) code(*stretch.group, rows, work);
         for (std::size_t t = stretch.first; t < stretch.last; ++t) {
-            if (stretch.walked(t))
-                add_walked(t, rows, work);
+            const CompiledTree* compiled = stretch.compiled(t);
+            if (compiled != nullptr && compiled->form == TreeForm::lines) {
+                add_lines(*compiled, rows, sums_of(t, work), work);
+                continue;
+            }
+            if (compiled != nullptr)
+                for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk)
+                    leaves_of_lines(compiled->nodes.data(), lines_of(chunk, work),
+                                    work.leaves.data() + chunk * kLineRows);
             else
-                add_compiled(stretch.group->trees[t - stretch.group->first], rows, sums_of(t, work),
-                             work);
+                leaves_of_rows(*ensemble_, ensemble_->trees[t], work.rows.data(),
+                               walked_features_.empty() ? 0 : row_stride_, rows.size(),
+                               work.leaves.data());
+            add_leaves(t, rows.size(), work);
         }
     }
     for (std::size_t k = 0; k < outputs; ++k) {
@@ -279,8 +314,8 @@ void Prediction::fold_levels(const CompiledTree& tree, std::size_t chunk, Worksp
     }
 }
 
-void Prediction::add_compiled(const CompiledTree& tree, Range rows, double* sums,
-                              Workspace& work) const {
+void Prediction::add_lines(const CompiledTree& tree, Range rows, double* sums,
+                           Workspace& work) const {
     ByteTree view = tree.view();
     for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk) {
         fold_levels(tree, chunk, work);
@@ -289,22 +324,20 @@ void Prediction::add_compiled(const CompiledTree& tree, Range rows, double* sums
     }
 }
 
-void Prediction::add_walked(std::size_t t, Range rows, Workspace& work) const {
+void Prediction::add_leaves(std::size_t t, std::size_t rows, Workspace& work) const {
     const Tree& tree = ensemble_->trees[t];
-    leaves_of_rows(*ensemble_, tree, work.rows.data(), walked_features_.empty() ? 0 : row_stride_,
-                   rows.size(), work.leaves.data());
     if (!ensemble_->vector_leaves) {
         double* sums = sums_of(t, work);
-        for (std::size_t i = 0; i < rows.size(); ++i) sums[i] += tree.nodes[work.leaves[i]].number;
+        for (std::size_t i = 0; i < rows; ++i) sums[i] += tree.nodes[work.leaves[i]].number;
         return;
     }
-    for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t i = 0; i < rows; ++i)
         work.leaves[i] = static_cast<std::uint32_t>(tree.nodes[work.leaves[i]].number);
     std::size_t outputs = ensemble_->outputs;
     for (std::size_t k = 0; k < outputs; ++k) {
         double* sums = sums_of(k, work);
         const double* values = tree.leaf_values.data() + k;
-        for (std::size_t i = 0; i < rows.size(); ++i) sums[i] += values[work.leaves[i] * outputs];
+        for (std::size_t i = 0; i < rows; ++i) sums[i] += values[work.leaves[i] * outputs];
     }
 }
 
@@ -322,21 +355,28 @@ void apply(const Ensemble& ensemble, const Table& table, const PredictOptions& o
            std::int32_t* out) {
     std::size_t trees = options.last - options.first;
     std::vector<std::uint32_t> features =
-        walked_features(ensemble, {{options.first, options.last, nullptr}});
+        walked_features(ensemble, {{options.first, options.last, nullptr}}, table.rows);
     std::size_t stride = walked_size(ensemble.features);
-    Team team(table.rows * trees >= kStepsToShare ? options.threads : 1);
+    int threads = table.rows * trees >= kStepsToShare ? options.threads : 1;
+    bool deep = node_count(ensemble, options.first, options.last) * sizeof(Node) > kDeepBytes;
+    std::size_t block =
+        deep ? block_rows(table.rows, threads, true, stride * sizeof(double), 0) : kLineRows;
+    Team team(threads);
     std::vector<Buffer<double>> rows(team.size());
-    team.run(chunks_of(table.rows), [&](std::size_t index, int worker) {
-        if (rows[worker].size() == 0) rows[worker] = Buffer<double>(kLineRows * stride);
-        Range range{index * kLineRows, std::min(table.rows, (index + 1) * kLineRows)};
+    team.run((table.rows + block - 1) / block, [&](std::size_t index, int worker) {
+        if (rows[worker].size() == 0) rows[worker] = Buffer<double>(block * stride);
+        Range range{index * block, std::min(table.rows, (index + 1) * block)};
         fill_rows(table, features, range, stride, rows[worker].data());
         std::uint32_t leaves[kLineRows];
-        for (std::size_t t = 0; t < trees; ++t) {
-            leaves_of_rows(ensemble, ensemble.trees[options.first + t], rows[worker].data(), stride,
-                           range.size(), leaves);
-            for (std::size_t i = 0; i < range.size(); ++i)
-                out[(range.begin + i) * trees + t] = static_cast<std::int32_t>(leaves[i]);
-        }
+        for (std::size_t t = 0; t < trees; ++t)
+            for (std::size_t begin = range.begin; begin < range.end; begin += kLineRows) {
+                std::size_t count = std::min(kLineRows, range.end - begin);
+                leaves_of_rows(ensemble, ensemble.trees[options.first + t],
+                               rows[worker].data() + (begin - range.begin) * stride, stride, count,
+                               leaves);
+                for (std::size_t i = 0; i < count; ++i)
+                    out[(begin + i) * trees + t] = static_cast<std::int32_t>(leaves[i]);
+            }
     });
 }
 

@@ -1,5 +1,7 @@
 #include "tree/walk.hpp"
 
+#include "tree/kernels.hpp"
+
 namespace bosquet {
 
 namespace {
@@ -69,6 +71,26 @@ void leaves_of_rows(const Ensemble& ensemble, const Tree& tree, const double* ro
     for (; count >= kLanes; count -= kLanes, rows += kLanes * stride, leaves += kLanes)
         walk<kLanes>(ensemble, same, row, leaves);
     for (; count > 0; --count, rows += stride, ++leaves) walk<1>(ensemble, same, row, leaves);
+}
+
+void leaves_of_lines(const CodedNode* nodes, const std::uint8_t* lines, std::uint32_t* leaves) {
+    auto codes = reinterpret_cast<const std::int8_t*>(lines);
+    for (std::size_t row = 0; row < kLineRows; row += kLanes, codes += kLanes) {
+        std::uint32_t at[kLanes] = {};
+        std::uint32_t moved;
+        do {
+            moved = 0;
+#pragma GCC unroll 8
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                const CodedNode node = nodes[at[lane]];
+                std::int8_t code = codes[node.line * kLineRows + lane];
+                at[lane] = node.left + (code > node.bound);
+                moved |= node.is_split;
+            }
+        } while (moved != 0);
+#pragma GCC unroll 8
+        for (std::size_t lane = 0; lane < kLanes; ++lane) leaves[row + lane] = at[lane];
+    }
 }
 
 void add_trees(const Ensemble& ensemble, const double* row, std::size_t first, std::size_t last,

@@ -31,6 +31,18 @@ inline void put_walked(double* row, std::size_t feature, double value) {
 void leaves_of_rows(const Ensemble& ensemble, const Tree& tree, const double* rows,
                     std::size_t stride, std::size_t count, std::uint32_t* leaves);
 
+// A node of a tree that is walked on codes: lines of 128 signed bytes, one for each of 128 rows
+// (tree/kernels.hpp).
+struct CodedNode {
+    std::uint32_t left = 0;   // left child; a leaf names itself
+    std::uint16_t line = 0;   // number of the line to read
+    std::int8_t bound = 127;  // codes above it go right; no code is above a leaf's
+    std::uint8_t is_split = 0;
+};
+
+// The leaves of the 128 rows whose codes begin at `lines`.
+void leaves_of_lines(const CodedNode* nodes, const std::uint8_t* lines, std::uint32_t* leaves);
+
 // Adds the trees [first, last), walked by one row, to `out`, which has one number an output.
 void add_trees(const Ensemble& ensemble, const double* row, std::size_t first, std::size_t last,
                double* out);

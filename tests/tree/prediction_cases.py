@@ -209,12 +209,42 @@ def vector_leaves_of_one_output() -> tuple[Any, np.ndarray]:
 
 
 def forest() -> tuple[Any, np.ndarray]:
-    """Full-depth trees of two classes, in more than a block of rows."""
+    """Full-depth trees of two classes."""
     rng = np.random.default_rng(11)
-    X = numbers(rng, 6000, 6).astype(float)
+    X = numbers(rng, 4000, 6).astype(float)
     pure = [(1.0, 0.0), (0.0, 1.0)]
-    trees = [random_tree(X[:3000], rng, lambda: pure[rng.integers(2)]) for _ in range(5)]
+    trees = [random_tree(X[:1500], rng, lambda: pure[rng.integers(2)]) for _ in range(5)]
     return handmade(trees, 6, base=(0.0, 0.0)), X
+
+
+def large_trees(rng: np.random.Generator, X: np.ndarray, leaf_value: Any) -> list[Node]:
+    """Large trees whose thresholds are so few that they are walked on codes; one takes no code."""
+    grid = np.quantile(X[np.isfinite(X)], np.linspace(0, 1, 254))
+    rows = X[:1500]
+    trees: list[Node] = [random_tree(rows, rng, leaf_value, thresholds=grid) for _ in range(5)]
+    trees.append(random_tree(rows, rng, leaf_value))
+    for side in (False, True):
+        inner = random_tree(rows, rng, leaf_value, thresholds=grid)
+        above = Leaf(leaf_value())
+        trees.append(Split(1, inner, above, threshold=np.inf, missing_left=side))
+    assert len(trees) == 8
+    return trees
+
+
+def forest_on_codes() -> tuple[Any, np.ndarray]:
+    rng = np.random.default_rng(13)
+    X = numbers(rng, 5000, 5, missing=0.1).astype(float)
+    X[::50, 1] = np.inf
+    trees = large_trees(rng, X, lambda: tuple(rng.normal(size=3)))
+    return handmade(trees, 5, base=(0.5, 0.0, -1.0)), X
+
+
+def large_trees_on_codes() -> tuple[Any, np.ndarray]:
+    """Trees of single values; they add to two outputs in turn."""
+    rng = np.random.default_rng(14)
+    X = numbers(rng, 5000, 3, missing=0.1).astype(float)
+    X[::50, 1] = -np.inf
+    return handmade(large_trees(rng, X, rng.normal), 3, base=(0.5, 0.0)), X
 
 
 def many_outputs() -> tuple[Any, np.ndarray]:
@@ -243,5 +273,7 @@ CASES: list[Callable[[], tuple[Any, np.ndarray]]] = [
     vector_leaves,
     vector_leaves_of_one_output,
     forest,
+    forest_on_codes,
+    large_trees_on_codes,
     many_outputs,
 ]

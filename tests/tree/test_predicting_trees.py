@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade_models import Leaf, handmade
+from handmade_models import Leaf, handmade, random_tree
 from prediction_cases import CASES, boost, plain, several_outputs, vector_leaves, with_missing
 
 from bosquet import _core
@@ -73,6 +73,24 @@ def test_batches_have_the_same_bits(
     many = np.vstack([X] * 6)
     raw = model.predict_raw(many, 0, model.n_trees, threads, isa)
     assert np.array_equal(raw, np.vstack([expected] * 6))
+
+
+@pytest.mark.parametrize("on_codes", [False, True])
+def test_trees_beyond_the_caches_have_the_same_bits_in_their_larger_blocks(on_codes: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9001, 4))
+    grid = np.linspace(-3, 3, 250) if on_codes else None
+    trees = [random_tree(X[:1500], rng, lambda: (rng.normal(), 1.0), thresholds=grid)] * 60
+    model = handmade(trees, 4, base=(0.5, 0.0))
+    assert sum(len(model.tree_arrays(t)["left"]) for t in range(60)) > (2 << 20) / 16
+    leaves = model.apply(X)
+    assert np.array_equal(leaves[::100], leaves_by_hand(model, X[::100]))
+    expected = sums_by_hand(model, leaves)
+    for threads in (1, 2, 3):
+        for rows in (9001, 4096, 600):
+            raw = model.predict_raw(X[:rows], 0, 60, threads)
+            assert np.array_equal(raw, expected[:rows])
+            assert np.array_equal(model.apply(X[:rows], threads), leaves[:rows])
 
 
 def test_rows_have_the_same_bits_alone_and_in_batches_of_any_size(
