@@ -4,13 +4,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+DATA ?= ../shared/data
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 # Stamps live in the environment they describe: without it, they are gone too.
 DONE := $(VENV)/.done
 CPP := $(sort $(shell find cpp -name '*.cpp' -o -name '*.hpp'))
-PYTHON_DIRS := $(wildcard src tests benchmarks tools examples docs)
+PYTHON_DIRS := $(wildcard src tests benchmarks reproduce tools examples docs)
 
 # Writes the requirements under a key of pyproject.toml to a file, one a line, and installs them.
 define install_from_pyproject
@@ -22,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees reproduce peers stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +54,12 @@ format: $(DONE)/extra-lint  ## rewrite the sources in the project's style
 bench: $(DONE)/package $(DONE)/extra-bench  ## measure against the peers, side by side
 	$(PY) -m benchmarks.run $(ARGS)
 
+bench-trees: $(DONE)/package $(DONE)/extra-bench  ## the same for single trees and forests
+	$(PY) -m benchmarks.trees $(ARGS)
+
+reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, theirs beside ours; DATA=folder
+	$(PY) -m reproduce --data $(DATA) $(ARGS)
+
 peers: $(DONE)/extra-bench  ## install the peers, so that demo compares with all of them
 
 stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
@@ -61,7 +68,7 @@ stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
 clean:  ## remove what was built, keep .venv
 	rm -rf build dist demo.png $(DONE)/package
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests benchmarks tools examples docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks reproduce tools examples docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## remove .venv too
 	rm -rf $(VENV)

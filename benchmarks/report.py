@@ -31,7 +31,7 @@ def to_markdown(results):
         f"Best of {results['repeats']} interleaved rounds, {results['rounds']} boosting rounds of "
         "63 leaves, binning included; ratio = ours / theirs, smaller is better. Losses are on "
         "held-out rows: ours over that of the peer compared with, and over the best peer's.\n",
-        _table(HEAD, [_summary(section) for section in sections]),
+        markdown_table(HEAD, [_summary(section) for section in sections]),
         *(_details(section) for section in sections),
         _where_time_goes(sections),
     ]
@@ -117,7 +117,7 @@ def _details(section):
         for name, outcome in section["outcomes"].items()
         if "error" in outcome
     ]
-    parts = [f"\n## {section['title']}\n", _table(head, lines) if lines else ""]
+    parts = [f"\n## {section['title']}\n", markdown_table(head, lines) if lines else ""]
     parts += [_remark(section), "\n".join(notes) + "\n" if notes else ""]
     return "\n".join(part for part in parts if part)
 
@@ -201,13 +201,13 @@ def _where_time_goes(sections):
     lines.append(["rest", *rest])
     lines.append(["fit", *(seconds(o["seconds"]) for o in columns)])
     lines.append(["predict held-out rows", *(seconds(o.get("predict")) for o in columns)])
-    return "\n## Where the time goes\n\n" + _table(("", *fits), lines)
+    return "\n## Where the time goes\n\n" + markdown_table(("", *fits), lines)
 
 
 def _share(spent, outcome):
     return "" if spent is None else f"{seconds(max(spent, 0))} ({spent / outcome['seconds']:.0%})"
 
 
-def _table(head, lines):
+def markdown_table(head, lines):
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"

@@ -455,7 +455,9 @@ class GrowerOf final : public CartGrower {
             return weighted_median(numbers);
         }
         put_values(node, &value);
-        return std::clamp(value, node.bounds.lower, node.bounds.upper);
+        if (options_->monotone.empty()) return value;
+        // Bounds are those of centred numbers.
+        return std::clamp(value - offset_, node.bounds.lower, node.bounds.upper) + offset_;
     }
 
     void put_values(const Growing& node, double* out) const {

@@ -77,6 +77,29 @@ def check_same_length(n_target: int, n_rows: int) -> None:
         )
 
 
+def warn_of_column_vector() -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
+        " to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=5,
+    )
+
+
+def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
+    """Criteria other than the squared error take one target."""
+    if criterion == "squared_error":
+        return
+    if numbers.shape[0] > 1:
+        raise ValueError(f"criterion={criterion!r} takes one target; several need 'squared_error'")
+    if np.ndim(y) == 2:
+        warn_of_column_vector()
+    if criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
+        raise ValueError("criterion='poisson' needs y >= 0, and some y above 0")
+
+
 def check_labels(y: Any) -> np.ndarray:
     """Class labels as an array of shape (rows,)."""
     if y is None:
@@ -86,14 +109,7 @@ def check_labels(y: Any) -> np.ndarray:
         row = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
         raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[row]}")
     if labels.ndim == 2 and labels.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
-            " to (n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
+        warn_of_column_vector()
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise ValueError(

@@ -124,8 +124,10 @@ class BaseForest(BaseEstimator):
         else:
             self._ensemble, self._keys = empty_ensemble(encoder, target), []
             self._seed = seed_from(self.random_state)
-        self._hardened = None
         self._grow(columns, target, weight)
+        self._hardened = None
+        if getattr(self, "voting", "soft") == "hard":
+            self._hardened = _core.hardened(self._ensemble)
         return self
 
     def _grow(self, columns: Any, target: Target, weight: np.ndarray) -> None:

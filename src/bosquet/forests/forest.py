@@ -12,6 +12,7 @@ from bosquet._targets import (
     check_finite_target,
     check_labels,
     check_same_length,
+    check_single_target,
     class_numbers,
     learn_classes,
     weigh_classes,
@@ -110,9 +111,7 @@ class _ForestClassifier(ClassifierMixin, BaseForest):
         check_is_fitted(self, "_ensemble")
         if self.voting == "soft":
             return class_shares(self._mean(X))
-        if self._hardened is None:
-            self._hardened = _core.hardened(self._ensemble)
-        return class_shares(self._mean(X, self._hardened))
+        return class_shares(self._mean(X, self._hardened or _core.hardened(self._ensemble)))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest share of the vote."""
@@ -162,6 +161,10 @@ class _ForestRegressor(RegressorMixin, BaseForest):
             raise ValueError(
                 f"criterion={self.criterion!r} must be 'squared_error', 'absolute_error' or 'poisson'"
             )
+        if self._random_thresholds and self.criterion == "absolute_error":
+            raise ValueError(
+                "criterion='absolute_error' is for random forests; extra trees take 'squared_error'"
+            )
 
     def _check_target(self, y: Any, rows: int, continuing: bool) -> Target:
         numbers = check_finite_target(y)
@@ -170,12 +173,7 @@ class _ForestRegressor(RegressorMixin, BaseForest):
             raise ValueError(
                 f"y has {numbers.shape[0]} targets, but the forest was fitted to {self.n_outputs_}"
             )
-        if numbers.shape[0] > 1 and self.criterion != "squared_error":
-            raise ValueError(
-                f"criterion={self.criterion!r} takes one target; several need 'squared_error'"
-            )
-        if self.criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
-            raise ValueError("criterion='poisson' needs y >= 0, and some y above 0")
+        check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]
         return Target.of_numbers(numbers)
 
@@ -221,7 +219,7 @@ class _ForestRegressor(RegressorMixin, BaseForest):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion == "squared_error"
         return tags
 
 

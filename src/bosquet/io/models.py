@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from bosquet._core import ModelFileError
 from bosquet.io.container import load_bytes, save_bytes
+from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -48,10 +49,23 @@ def load(path: str | os.PathLike[str]) -> Any:
 def model_bytes(estimator: Any) -> bytes:
     """A fitted estimator as the bytes of a model file."""
     from bosquet._sklearn import check_is_fitted
+    from bosquet.forests._base import BaseForest
+    from bosquet.trees.cart import BaseTree
+
+    if isinstance(estimator, BaseTree):
+        check_is_fitted(estimator, "tree_")
+        return save_bytes(estimator._ensemble, tree_metadata(estimator))
+    if isinstance(estimator, BaseForest):
+        check_is_fitted(estimator, "_ensemble")
+        return save_bytes(estimator._ensemble, forest_metadata(estimator))
+    check_is_fitted(estimator, "_terms")
+    return _boosting_bytes(estimator)
+
+
+def _boosting_bytes(estimator: Any) -> bytes:
     from bosquet.boosting._additive import TreeTerms
     from bosquet.losses import NativeLoss
 
-    check_is_fitted(estimator, "_terms")
     if not isinstance(estimator._terms, TreeTerms):
         raise ValueError(
             "a model with estimator=... holds objects of other libraries, which a model file does not"
@@ -64,10 +78,10 @@ def model_bytes(estimator: Any) -> bytes:
         )
     metadata = {
         "estimator": type(estimator).__name__,
-        "parameters": _plain_parameters(estimator),
+        "parameters": plain_parameters(estimator),
         "encoder": estimator._encoder.to_state(),
         "loss": estimator._loss_terms.to_state(),
-        "classes": _classes_state(getattr(estimator, "classes_", None)),
+        "classes": classes_state(getattr(estimator, "classes_", None)),
         "train_score": [float(v) for v in estimator.train_score_],
         "validation_score": [float(v) for v in estimator.validation_score_],
     }
@@ -85,7 +99,30 @@ def model_from_bytes(data: bytes) -> Any:
         raise ModelFileError(f"the model's description is not valid: {error}") from error
 
 
+# Only these; a name in a file never becomes an import.
+_TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor")
+_FORESTS = (
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+)
+
+
 def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
+    name = metadata["estimator"]
+    if name in _TREES:
+        import bosquet.trees
+
+        return tree_from(getattr(bosquet.trees, name), ensemble, metadata)
+    if name in _FORESTS:
+        import bosquet.forests
+
+        return forest_from(getattr(bosquet.forests, name), ensemble, metadata)
+    return _boosting_from(ensemble, metadata)
+
+
+def _boosting_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
     from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from bosquet.boosting._additive import TreeTerms
     from bosquet.boosting._parameters import check_parameters
@@ -93,7 +130,6 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
     from bosquet.losses import NativeLoss
     from bosquet.losses._native import CLASSIFICATION, REGRESSION
 
-    # Only these; a name in a file never becomes an import.
     known = {c.__name__: c for c in (GradientBoostingClassifier, GradientBoostingRegressor)}
     name = metadata["estimator"]
     if name not in known:
@@ -114,7 +150,7 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
     if list(encoder.categories) != list(ensemble.categories):
         raise ModelFileError("the trees' categories do not fit the model's description")
     if classifier:
-        model.classes_ = _classes_from(metadata["classes"])
+        model.classes_ = classes_from(metadata["classes"])
         if model.classes_.size != max(2, loss.outputs):
             raise ModelFileError("the number of classes does not fit the trees")
     model._terms, model._loss_terms, model._encoder = TreeTerms(ensemble), loss, encoder
@@ -125,52 +161,3 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
     model.validation_score_ = np.asarray(metadata["validation_score"], dtype=float)
     model.timings_ = {}
     return model
-
-
-def _plain_parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters that JSON can hold; those that hold code or state stay behind."""
-    result = {}
-    for name, value in estimator.get_params(deep=False).items():
-        try:
-            result[name] = _plain(value)
-        except TypeError:
-            continue
-    return result
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value)
-    if isinstance(value, list | tuple | set | np.ndarray):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _plain(item) for key, item in value.items()}
-    raise TypeError(f"{value!r} cannot be written to a model file")
-
-
-def _classes_state(classes: np.ndarray | None) -> dict[str, Any] | None:
-    if classes is None:
-        return None
-    kind = classes.dtype.kind
-    if kind not in "biufUO":
-        raise ValueError(f"classes of type {classes.dtype} cannot be written to a model file")
-    return {
-        "dtype": "object" if kind == "O" else classes.dtype.str.lstrip("<=|>"),
-        "values": _plain(classes),
-    }
-
-
-def _classes_from(state: dict[str, Any]) -> np.ndarray:
-    dtype = np.dtype(state["dtype"])
-    values = state["values"]
-    if dtype.kind not in "biufUO" or not isinstance(values, list) or dtype.itemsize > 1 << 20:
-        raise ModelFileError("the classes are not valid")
-    classes = np.empty(len(values), dtype=dtype)
-    classes[:] = values
-    return classes

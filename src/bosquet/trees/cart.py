@@ -28,6 +28,7 @@ from bosquet._targets import (
     check_labels,
     check_same_length,
     check_sample_weight,
+    check_single_target,
     class_numbers,
     learn_classes,
     weigh_classes,
@@ -562,12 +563,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     def _check_target(self, y: Any, rows: int) -> Target:
         numbers = check_finite_target(y)
         check_same_length(numbers.shape[1], rows)
-        if numbers.shape[0] > 1 and self.criterion != "squared_error":
-            raise ValueError(
-                f"criterion={self.criterion!r} takes one target; several need 'squared_error'"
-            )
-        if self.criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
-            raise ValueError("criterion='poisson' needs y >= 0, and some y above 0")
+        check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]
         return Target.of_numbers(numbers)
 
@@ -581,5 +577,5 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion == "squared_error"
         return tags

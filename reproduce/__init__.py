@@ -1,0 +1,1 @@
+"""Figures of papers and books, done again: theirs beside ours."""

@@ -1,0 +1,37 @@
+"""`make reproduce DATA=folder`: theirs | ours, and whether ours is within the stated distance."""
+
+import argparse
+import sys
+import time
+
+from reproduce import forests, hitters
+
+WORKS = {
+    "hitters": hitters.two_cuts,
+    "breiman-2001": forests.breiman_2001,
+    "breiman-1996": forests.breiman_1996,
+    "esl-spam": forests.esl_spam,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m reproduce", description=__doc__)
+    parser.add_argument("--data", required=True, help="folder that holds one folder a table")
+    parser.add_argument("--only", nargs="+", choices=list(WORKS), default=list(WORKS))
+    given = parser.parse_args()
+    far = 0
+    print("| figure | theirs | ours | within | |")
+    print("| --- | --- | --- | --- | --- |")
+    for name in given.only:
+        start = time.perf_counter()
+        for what, theirs, ours, within in WORKS[name](given.data):
+            good = abs(theirs - ours) <= within
+            far += not good
+            print(f"| {what} | {theirs:g} | {ours:.4g} | {within:g} | {'yes' if good else 'NO'} |")
+            sys.stdout.flush()
+        print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    return 1 if far else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

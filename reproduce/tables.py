@@ -1,0 +1,41 @@
+"""The data sets that the figures are about, as X and y."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+
+def load(folder, name):
+    """One table of the data folder."""
+    path = Path(folder) / name / "data.parquet"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there: DATA must be the folder of the data sets")
+    return pd.read_parquet(path)
+
+
+def labelled(folder, name, target):
+    """X as floats (categories by their codes where they are numbers), y as class numbers."""
+    frame = load(folder, name)
+    y = frame.pop(target)
+    columns = {}
+    for column in frame:
+        values = frame[column]
+        try:
+            columns[column] = pd.to_numeric(values).astype(float)
+        except (ValueError, TypeError):
+            columns[column] = values.astype("category")
+    return pd.DataFrame(columns), pd.factorize(y, sort=True)[0]
+
+
+def rows_of(X, rows):
+    return X.iloc[rows]
+
+
+def splits(n, repeats, held_share, seed=0):
+    """`repeats` times: rows to learn from, and a share of the rows to judge by."""
+    rng = np.random.default_rng(seed)
+    for _ in range(repeats):
+        order = rng.permutation(n)
+        held = round(held_share * n)
+        yield np.sort(order[held:]), np.sort(order[:held])
