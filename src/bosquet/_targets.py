@@ -94,7 +94,7 @@ def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
         return
     if numbers.shape[0] > 1:
         raise ValueError(f"criterion={criterion!r} takes one target; several need 'squared_error'")
-    if np.ndim(y) == 2:
+    if np.asarray(y).ndim == 2:
         warn_of_column_vector()
     if criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
         raise ValueError("criterion='poisson' needs y >= 0, and some y above 0")

@@ -74,13 +74,12 @@ def tree_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         if not 0 <= split["feature"] < model.n_features_in_:
             raise ModelFileError("the feature of a surrogate does not exist")
     if hasattr(model, "classes_"):
-        factors = [
-            np.asarray(metadata[name], dtype=float) for name in ("row_factor", "share_factor")
-        ]
-        if any(f.shape != model.classes_.shape for f in factors):
+        row_factor = np.asarray(metadata["row_factor"], dtype=float)
+        share_factor = np.asarray(metadata["share_factor"], dtype=float)
+        if row_factor.shape != model.classes_.shape or share_factor.shape != row_factor.shape:
             raise ModelFileError("the factors of the classes do not fit them")
         costs = None if model.costs is None else np.asarray(model.costs, dtype=float)
-        model._costs = ClassCosts(*factors, costs)
+        model._costs = ClassCosts(row_factor, share_factor, costs)
     else:
         model.n_outputs_ = ensemble.n_outputs
     return model
