@@ -347,7 +347,8 @@ class CartSearch {
             double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
             cut.threshold = low + draw * (high - low);
             if (!(cut.threshold < high)) cut.threshold = low;
-            cut.last = std::min(column.last_below(cut.threshold), greatest - 1);
+            // An edge below the node's first bin would send nothing left.
+            cut.last = std::clamp(column.last_below(cut.threshold), least, greatest - 1);
             if (!column.edges.empty()) cut.threshold = column.edges[cut.last - 1];
         }
         left_.assign(sums_.width(), 0.0);

@@ -403,3 +403,23 @@ def test_rows_kept_are_not_for_files(numbers, tmp_path):
         forest.save(tmp_path / "forest.bosquet")
     with pytest.raises(ValueError, match="keep_rows=True"):
         RandomForestRegressor(3).fit(*numbers).predict_quantiles(numbers[0])
+
+
+def test_an_earlier_fit_leaves_nothing_behind(numbers):
+    X, y = numbers
+    forest = RandomForestRegressor(30, keep_rows=True, oob_score=True, random_state=0).fit(X, y)
+    forest.set_params(keep_rows=False, oob_score=False).fit(X[:300], y[:300])
+    assert not hasattr(forest, "oob_curve_")
+    with pytest.raises(ValueError, match="keep_rows=True"):
+        forest.predict_quantiles(X)
+
+
+def test_random_thresholds_between_bins_part_every_node_that_can_be_parted():
+    X = np.arange(2000.0)[:, None]
+    y = np.arange(2000) // 8 % 2
+    forest = ExtraTreesClassifier(1, split="histogram", random_state=0).fit(X, y)
+    # 255 bins of about eight rows: all of them told apart, whichever edges were drawn first.
+    assert (
+        forest._ensemble.tree_arrays(0)["feature"].size == 2 * np.unique(forest.apply(X)).size - 1
+    )
+    assert np.unique(forest.apply(X)).size > 200

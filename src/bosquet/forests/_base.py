@@ -55,6 +55,19 @@ CHECKS = {
     "verbose": integer(0),
 }
 
+# What a fit may leave or not: an earlier fit's must not be taken for this one's.
+_OF_ONE_FIT = (
+    "_row_leaves",
+    "_row_targets",
+    "_row_weights",
+    "oob_curve_",
+    "oob_decision_function_",
+    "oob_error_",
+    "oob_prediction_",
+    "oob_score_",
+    "oob_tree_error_",
+)
+
 
 class BaseForest(BaseEstimator):
     """Trees grown on bags of rows, with some of the features drawn at each node."""
@@ -83,6 +96,8 @@ class BaseForest(BaseEstimator):
         self
         """
         before = dict(self.__dict__)
+        for name in _OF_ONE_FIT:
+            self.__dict__.pop(name, None)
         try:
             return self._fit(X, y, sample_weight)
         except BaseException:

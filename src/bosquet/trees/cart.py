@@ -89,6 +89,8 @@ class BaseTree(BaseEstimator):
         self
         """
         before = dict(self.__dict__)
+        for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
+            self.__dict__.pop(name, None)
         try:
             return self._fit(X, y, sample_weight)
         except BaseException:
