@@ -219,11 +219,13 @@ class GrowerOf final : public CartGrower {
                 std::swap(features_[i], features_[drawn_[i]]);
         }
         if (!node.cut.found()) return;
-        node.gain = gain_of(node);
+        double unsplit = merit_unsplit(node);
+        node.gain = gain_from(node.cut.merit - unsplit);
         if (node.gain + 1e-15 < options_->min_impurity_decrease) {
             node.cut = {};
             return;
         }
+        for (Cut& cut : found) cut.merit = gain_from(cut.merit - unsplit);
         keep_competitors(node, found);
     }
 
@@ -236,39 +238,33 @@ class GrowerOf final : public CartGrower {
         node.competitors = std::move(found);
     }
 
-    // By how much the impurity of the whole tree falls: weight of the node over weight of all,
-    // times the fall of impurity.
-    double gain_of(const Growing& node) const {
-        const CodedColumn& column = table_->columns[node.cut.feature];
-        std::vector<double> left(sums_.width()), known(sums_.width()), right(sums_.width());
-        bool skip_missing = options_->surrogates > 0;
-        for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
-            std::uint32_t code = column.code(rows_[i]);
-            if (code == 0 && skip_missing) continue;
-            sums_.add(known.data(), items_[i], rows_[i]);
-            if (node.cut.goes_left(code)) sums_.add(left.data(), items_[i], rows_[i]);
+    // The merit of the node before it is split; with surrogates it has been taken off already, for
+    // each column on the rows whose value it knows.
+    double merit_unsplit(const Growing& node) const {
+        if (options_->surrogates > 0) return 0;
+        if (options_->criterion == Criterion::absolute) {
+            std::vector<WeightedNumber> numbers = numbers_of(node);
+            return -distances(numbers);
         }
-        if (options_->criterion == Criterion::absolute)
-            return (absolute_goodness(node, &node.cut, skip_missing)) / whole_weight_;
-        for (std::size_t k = 0; k < left.size(); ++k) right[k] = known[k] - left[k];
-        double fall = sums_.goodness(left.data()) + sums_.goodness(right.data()) -
-                      sums_.goodness(known.data());
-        if (options_->criterion == Criterion::entropy) fall /= std::log(2.0);
-        return fall / whole_weight_;
+        if constexpr (Sums::kPair)
+            return sums_.alone(node.sums[0], node.sums[1]);
+        else
+            return sums_.goodness(node.sums.data());
     }
 
-    // Distances to the node's median, less those to its children's.
-    double absolute_goodness(const Growing& node, const Cut* cut, bool skip_missing) const {
-        std::vector<WeightedNumber> sides[3];
-        const CodedColumn& column = table_->columns[cut->feature];
-        for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
-            std::uint32_t code = column.code(rows_[i]);
-            if (code == 0 && skip_missing) continue;
-            WeightedNumber one = number_of(i);
-            sides[0].push_back(one);
-            sides[cut->goes_left(code) ? 1 : 2].push_back(one);
-        }
-        return distances(sides[0]) - distances(sides[1]) - distances(sides[2]);
+    // From a difference of merits to the fall of impurity of the whole tree: weight of the node
+    // over weight of all, times the fall of its own.
+    double gain_from(double difference) const {
+        // Of two classes the merit has the sums of one; Gini's index counts both.
+        if (Sums::kPair && options_->criterion == Criterion::gini) difference *= 2;
+        if (options_->criterion == Criterion::entropy) difference /= std::log(2.0);
+        return difference / whole_weight_;
+    }
+
+    std::vector<WeightedNumber> numbers_of(const Growing& node) const {
+        std::vector<WeightedNumber> numbers(node.count);
+        for (std::size_t i = 0; i < node.count; ++i) numbers[i] = number_of(node.begin + i);
+        return numbers;
     }
 
     WeightedNumber number_of(std::size_t i) const {
@@ -450,8 +446,7 @@ class GrowerOf final : public CartGrower {
     double first_value(const Growing& node) const {
         double value = 0;
         if (options_->criterion == Criterion::absolute) {
-            std::vector<WeightedNumber> numbers(node.count);
-            for (std::size_t i = 0; i < node.count; ++i) numbers[i] = number_of(node.begin + i);
+            std::vector<WeightedNumber> numbers = numbers_of(node);
             return weighted_median(numbers);
         }
         put_values(node, &value);
@@ -496,8 +491,7 @@ class GrowerOf final : public CartGrower {
         }
         double own = 0;
         if (options_->criterion == Criterion::absolute) {
-            std::vector<WeightedNumber> numbers(node.count);
-            for (std::size_t i = 0; i < node.count; ++i) numbers[i] = number_of(node.begin + i);
+            std::vector<WeightedNumber> numbers = numbers_of(node);
             own = distances(numbers);
         } else if (options_->criterion == Criterion::poisson) {
             for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {

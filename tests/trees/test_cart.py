@@ -272,3 +272,25 @@ def test_competitors_are_remembered(cancer):
     gains = [c["gain"] for c in tree.competitors[0]]
     assert gains == sorted(gains, reverse=True)
     assert all(c["feature"] != tree.feature[0] for c in tree.competitors[0])
+    assert gains[0] <= tree.gain[0]
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("missing", ["direction", "surrogate"])
+def test_gains_are_falls_of_impurity(criterion, classes, missing):
+    """Of splits and of competitors: the fall of impurity, by the share of the rows it is felt by."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], y[y < classes]
+    X = X + np.random.default_rng(0).normal(size=X.shape)
+    model = DecisionTreeClassifier(criterion=criterion, missing=missing, min_samples_leaf=4)
+    tree = model.fit(X, y).tree_
+    for at in np.flatnonzero(~tree.is_leaf):
+        left, right = tree.left[at], tree.right[at]
+        fall = tree.weight[at] * tree.impurity[at]
+        fall -= tree.weight[left] * tree.impurity[left] + tree.weight[right] * tree.impurity[right]
+        assert tree.gain[at] == pytest.approx(fall / len(y), rel=1e-5, abs=1e-8)
+    rival = tree.competitors[0][0]
+    only = DecisionTreeClassifier(criterion=criterion, max_depth=1, min_samples_leaf=4)
+    alone = only.fit(X[:, [rival["feature"]]], y).tree_
+    assert rival["gain"] == pytest.approx(alone.gain[0], rel=1e-5)
