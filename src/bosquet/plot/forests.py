@@ -1,8 +1,4 @@
-"""The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances.
-
-Every function takes `ax` to draw into, and returns the axes. Matplotlib is needed
-(``pip install 'bosquet[plot]'``).
-"""
+"""The out-of-bag error of an ensemble, and the importance of its features."""
 
 from __future__ import annotations
 
@@ -10,32 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.trees.curves import draw_pruning, draw_scree
-from bosquet.trees.drawing import draw_tree, pyplot_or_error
-
-__all__ = ["importances", "oob_curve", "pruning", "scree", "tree"]
-
-BLUE, ORANGE, GREY = "#3b6ea5", "#d9822b", "#8a8a8a"
-
-
-def tree(model: Any, **options: Any) -> Any:
-    """Draw a fitted decision tree; see `bosquet.trees.draw_tree` for options."""
-    return draw_tree(model.tree_, **{**model._reading(), **options})
-
-
-def pruning(model: Any, ax: Any = None) -> Any:
-    """Error against the number of leaves, of a tree fitted with pruning="cv" or "validation"."""
-    if not hasattr(model, "pruning_table_"):
-        raise ValueError("the tree has no pruning table: fit it with pruning='cv' or 'validation'")
-    return draw_pruning(model.pruning_table_, ax=ax)
-
-
-def scree(model: Any, ax: Any = None) -> Any:
-    """Deviance of the nested subtrees against their leaves."""
-    from bosquet.trees.pruning import weakest_link_path
-
-    path = getattr(model, "pruning_path_", None)
-    return draw_scree(path if path is not None else weakest_link_path(model.tree_), ax=ax)
+from bosquet.plot._style import BLUE, GREY
+from bosquet.trees.drawing import pyplot_or_error
 
 
 def oob_curve(model: Any, ax: Any = None) -> Any:

@@ -1,0 +1,28 @@
+"""A decision tree, and how its size was chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bosquet.trees.curves import draw_pruning, draw_scree
+from bosquet.trees.drawing import draw_tree
+
+
+def tree(model: Any, **options: Any) -> Any:
+    """Draw a fitted decision tree; see `bosquet.trees.draw_tree` for options."""
+    return draw_tree(model.tree_, **{**model._reading(), **options})
+
+
+def pruning(model: Any, ax: Any = None) -> Any:
+    """Error against the number of leaves, of a tree fitted with pruning="cv" or "validation"."""
+    if not hasattr(model, "pruning_table_"):
+        raise ValueError("the tree has no pruning table: fit it with pruning='cv' or 'validation'")
+    return draw_pruning(model.pruning_table_, ax=ax)
+
+
+def scree(model: Any, ax: Any = None) -> Any:
+    """Deviance of the nested subtrees against their leaves."""
+    from bosquet.trees.pruning import weakest_link_path
+
+    path = getattr(model, "pruning_path_", None)
+    return draw_scree(path if path is not None else weakest_link_path(model.tree_), ax=ax)
