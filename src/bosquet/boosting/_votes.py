@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,6 +14,45 @@ from bosquet import _core
 AsVote = Callable[[np.ndarray], np.ndarray]
 
 
+@dataclass(frozen=True)
+class AsSaid:
+    """What is said is what is added."""
+
+    def __call__(self, said: np.ndarray) -> np.ndarray:
+        return said
+
+
+AS_SAID = AsSaid()
+
+
+@dataclass(frozen=True)
+class HalfLogOdds:
+    """½ ln(p / (1 - p)) of the second class, with p held off 0 and 1 as by half a row more of each."""
+
+    rows: int
+
+    @property
+    def largest(self) -> float:
+        return math.log(2 * self.rows + 1) / 2
+
+    def __call__(self, said: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            odds = np.log(said[:, 1]) - np.log(said[:, 0])
+        return np.clip(odds / 2, -self.largest, self.largest)
+
+
+@dataclass(frozen=True)
+class ClassVotes:
+    """A vote for a class of K as K numbers that sum to 0: 1 - 1/K for it, -1/K for the others."""
+
+    n_classes: int
+
+    def __call__(self, said: np.ndarray) -> np.ndarray:
+        votes = np.full((self.n_classes, said.size), -1 / self.n_classes)
+        votes[said, np.arange(said.size)] += 1
+        return votes
+
+
 class Vote(Protocol):
     """f(x) = Σ scale · as_vote(what the hypothesis says of x), for each output."""
 
@@ -20,7 +60,10 @@ class Vote(Protocol):
     def n_rounds(self) -> int: ...
 
     def add(self, hypothesis: Any, scale: float) -> None:
-        """One more voter. With one voter an output, those of a round come one after the other."""
+        """One more voter, or a list of them.
+
+        Where an output has voters of its own, those of a round come one after the other.
+        """
 
     def add_nothing(self) -> None:
         """A voter that adds 0, where an output has no more to learn."""
@@ -36,7 +79,7 @@ class Vote(Protocol):
 class TreeVote:
     """Votes of native rules, over encoded columns: leaves hold what they add."""
 
-    def __init__(self, ensemble: _core.Ensemble, as_vote: AsVote | None = None):
+    def __init__(self, ensemble: _core.Ensemble, as_vote: AsVote = AS_SAID):
         self.ensemble = ensemble
         self.as_vote = as_vote
 
@@ -49,7 +92,11 @@ class TreeVote:
         return self.ensemble.n_trees // self.trees_a_round
 
     def add(self, hypothesis: Any, scale: float) -> None:
-        said = hypothesis.said if self.as_vote is None else self.as_vote(hypothesis.said)
+        if isinstance(hypothesis, list):
+            for one in hypothesis:
+                self.add(one, scale)
+            return
+        said = self.as_vote(hypothesis.said)
         value = scale * (said[:, None] if said.ndim == 1 else said.T)
         hypothesis.add_to(self.ensemble, value)
 
@@ -84,7 +131,7 @@ class Voter:
 class LearnerVote:
     """Votes of any learners, over tables as they are."""
 
-    def __init__(self, speech: Any, as_vote: AsVote | None, outputs: int, at_once: bool):
+    def __init__(self, speech: Any, as_vote: AsVote, outputs: int, at_once: bool):
         self.speech, self.as_vote = speech, as_vote
         self.outputs, self.at_once = outputs, at_once
         self.voters: list[Voter] = []
@@ -98,7 +145,8 @@ class LearnerVote:
         return len(self.voters) // self.voters_a_round
 
     def add(self, hypothesis: Any, scale: float) -> None:
-        self.voters.append(Voter(scale, hypothesis))
+        several = hypothesis if isinstance(hypothesis, list) else [hypothesis]
+        self.voters.extend(Voter(scale, one) for one in several)
 
     def add_nothing(self) -> None:
         self.voters.append(Voter(0.0, None))
@@ -117,7 +165,7 @@ class LearnerVote:
             if voter.learner is None:
                 continue
             said = self.speech(voter.learner, X)
-            added = voter.scale * (said if self.as_vote is None else self.as_vote(said))
+            added = voter.scale * self.as_vote(said)
             yield (slice(None), added.T) if self.at_once else (number % each, added)
 
     def truncate(self, n_rounds: int) -> None:

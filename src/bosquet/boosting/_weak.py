@@ -15,7 +15,6 @@ and the target given to `fit` is of the same kind (of signs, for "probabilities"
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,7 +22,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet.boosting._reweighting import Reweighting
-from bosquet.boosting._votes import LearnerVote, TreeVote, Vote
+from bosquet.boosting._votes import AS_SAID, AsVote, LearnerVote, TreeVote, Vote
 from bosquet.boosting._weak_foreign import ForeignLearner
 from bosquet.boosting._weak_native import StumpLearner, TreeLearner
 from bosquet.data import TableEncoder, n_rows, take_rows
@@ -192,7 +191,7 @@ def new_vote(
     encoder: TableEncoder,
     *,
     outputs: int = 1,
-    as_vote: Callable[[np.ndarray], np.ndarray] | None = None,
+    as_vote: AsVote = AS_SAID,
     at_once: bool = False,
 ) -> Vote:
     """A vote without voters: trees of the core for native learners, a list of learners otherwise.

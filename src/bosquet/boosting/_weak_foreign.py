@@ -76,12 +76,12 @@ class ForeignLearner:
                 f"{name} is not a classifier, and cannot say {says}; with two classes, variant='discrete'"
                 " or 'gentle' take a regressor"
             )
-        if classifier and says in ("numbers", "probabilities"):
-            if not hasattr(estimator, "predict_proba"):
-                raise ValueError(
-                    f"{name} has no predict_proba, and variant='real' or 'gentle' asks a classifier for"
-                    " probabilities; choose one that has it (or variant='discrete')"
-                )
+        asks = classifier and says in ("numbers", "probabilities")
+        if asks and not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{name} has no predict_proba, and variant='real' or 'gentle' asks a classifier for"
+                " probabilities; choose one that has it (or variant='discrete')"
+            )
         self.speech = Speech(says, labels, classifier)
         self.takes_weight = has_fit_parameter(estimator, "sample_weight")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from bosquet import _core
 from bosquet._parameters import check_parameters
@@ -28,34 +29,38 @@ KEY_STEP = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True)
-class NativeRule:
-    """A native hypothesis: a tree as arrays with an entry a node, and what it says at each.
+class StumpRule:
+    """A stump of the core, and what it says on its left and on its right."""
 
-    `grown` is what the core is asked for the training rows.
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    missing_left: np.ndarray
-    left_categories: list[Any]
-    gain: np.ndarray
-    cover: np.ndarray
+    stump: _core.Stump
     said: np.ndarray
-    grown: Any
 
     def add_to(self, ensemble: _core.Ensemble, value: np.ndarray) -> None:
-        """Append the tree with `value` (nodes, outputs) at its leaves."""
+        """Append it as a tree with `value` (2, outputs) on its sides."""
+        self.stump.add_to(ensemble, 1.0, np.ascontiguousarray(value))
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """A tree by itself in an ensemble whose leaves hold shares or numbers, and what it says at each node."""
+
+    alone: _core.Ensemble
+    arrays: dict[str, Any]
+    said: np.ndarray
+
+    def add_to(self, ensemble: _core.Ensemble, value: np.ndarray) -> None:
+        """Append it with `value` (nodes, outputs) at its leaves."""
+        arrays = self.arrays
         _core.add_tree(
             ensemble,
-            self.feature,
-            self.threshold,
-            self.left,
-            self.missing_left,
-            self.left_categories,
+            arrays["feature"],
+            np.where(np.isnan(arrays["threshold"]), 0.0, arrays["threshold"]),
+            arrays["left"],
+            arrays["missing_left"],
+            arrays["left_categories"],
             np.ascontiguousarray(np.where(np.isfinite(value), value, 0.0)),
-            self.gain,
-            self.cover,
+            arrays["gain"].astype(float),
+            arrays["cover"].astype(float),
         )
 
 
@@ -112,12 +117,11 @@ class StumpLearner:
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
-    ) -> NativeRule:
+    ) -> StumpRule:
         if self.says == "labels":
-            factor = self.reweighting(weight.sum(axis=0), round_, attempt)
-            if self.reweighting.is_random:  # a row drawn k times brings all its labels k times
-                weight = weight / weight.sum(axis=0) * factor
-            return self._rule(self.search.best_of_signs(target, weight))
+            return self._rule(
+                self.search.best_of_signs(target, self._by_label(weight, round_, attempt))
+            )
         importance = self.reweighting(weight, round_, attempt)
         if self.says == "classes":
             numbers = np.ascontiguousarray(target, dtype=np.uint32)
@@ -125,53 +129,39 @@ class StumpLearner:
         criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
         return self._rule(self.search.best(target, importance, criterion[self.says]))
 
-    def _rule(self, stump: _core.Stump) -> NativeRule:
-        """The stump as a tree of three nodes, or of one where it says the same everywhere."""
-        if stump.feature < 0:
-            values = stump.values[:1]
-            nodes, feature, left = 1, [-1], [-1]
-        else:
-            values = np.concatenate([np.full_like(stump.values[:1], np.nan), stump.values])
-            nodes, feature, left = 3, [stump.feature, -1, -1], [1, -1, -1]
-        nominal = stump.feature >= 0 and self.encoder.categories[stump.feature] > 0
-        zeros = np.zeros(nodes)
-        return NativeRule(
-            feature=np.asarray(feature, dtype=np.int32),
-            threshold=np.full(nodes, 0.0 if nominal else stump.threshold),
-            left=np.asarray(left, dtype=np.int32),
-            missing_left=np.full(nodes, stump.missing_left),
-            left_categories=[stump.left_categories if nominal else None] + [None] * (nodes - 1),
-            gain=zeros + (np.arange(nodes) == 0) * float(nodes > 1),
-            cover=zeros,
-            said=self._said(values.T if values.shape[1] > 1 else values[:, 0]),
-            grown=stump,
-        )
+    def _by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
+        """Weights (labels, rows): a row drawn k times brings all its labels k times."""
+        if not self.reweighting.is_random:
+            return weight
+        of_rows = weight.sum(axis=0)
+        return weight / of_rows * self.reweighting(of_rows, round_, attempt)
+
+    def _rule(self, stump: _core.Stump) -> StumpRule:
+        values = stump.values
+        return StumpRule(stump, self._said(values.T if values.shape[1] > 1 else values[:, 0]))
 
     def _said(self, values: np.ndarray) -> np.ndarray:
         if self.says == "classes":
-            return np.nan_to_num(values).astype(np.intp)
+            return values.astype(np.intp)
         if self.says == "probabilities":
             # The core's stump says half the logarithm of the odds.
-            share = 1 / (1 + np.exp(-2 * values))
-            return np.column_stack([1 - share, share])
+            return np.column_stack([expit(-2 * values), expit(2 * values)])
         return values
 
-    def on_training_rows(self, hypothesis: NativeRule) -> np.ndarray:
-        return self._said(hypothesis.grown.on_rows(self.search))
+    def on_training_rows(self, hypothesis: StumpRule) -> np.ndarray:
+        return self._said(hypothesis.stump.on_rows(self.search))
 
-    def on(self, hypothesis: NativeRule, X: Any) -> np.ndarray:
-        values = hypothesis.grown.values
-        width = values.shape[1]
-        one = _core.Ensemble(
+    def on(self, hypothesis: StumpRule, X: Any) -> np.ndarray:
+        width = hypothesis.stump.values.shape[1]
+        alone = _core.Ensemble(
             self.encoder.n_features,
             width,
             [0.0] * width,
             self.encoder.categories,
             vector_leaves=width > 1,
         )
-        nodes = values[:1] if hypothesis.feature.size == 1 else np.vstack([values[:1], values])
-        hypothesis.add_to(one, nodes)
-        raw = one.predict_raw(self.encoder.transform(X), 0, 1)
+        hypothesis.stump.add_to(alone, 1.0)
+        raw = alone.predict_raw(self.encoder.transform(X), 0, 1)
         return self._said(raw.T if width > 1 else raw[:, 0])
 
 
@@ -229,7 +219,7 @@ class TreeLearner:
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
-    ) -> NativeRule:
+    ) -> TreeRule:
         importance = self.reweighting(weight, round_, attempt)
         wanted = self._target(target)
         options = growing_options(self.template, self.encoder, float(importance.sum()))
@@ -237,21 +227,11 @@ class TreeLearner:
             self.table, wanted.values, wanted.outputs, importance, options, self.threads
         )
         key = self.reweighting.seed + (DRAWN_AGAIN * round_ + attempt + 1) * KEY_STEP
-        one = empty_ensemble(self.encoder, wanted)
-        grower.grow_one(key % 2**64).add_to(one)
-        arrays = one.tree_arrays(0)
+        alone = empty_ensemble(self.encoder, wanted)
+        grower.grow_one(key % 2**64).add_to(alone)
+        arrays = alone.tree_arrays(0)
         value = arrays["value"].reshape(arrays["feature"].size, -1)
-        return NativeRule(
-            feature=arrays["feature"],
-            threshold=np.nan_to_num(arrays["threshold"], nan=0.0, posinf=np.inf, neginf=-np.inf),
-            left=arrays["left"],
-            missing_left=arrays["missing_left"],
-            left_categories=arrays["left_categories"],
-            gain=arrays["gain"].astype(float),
-            cover=arrays["cover"].astype(float),
-            said=self._said(value),
-            grown=one,
-        )
+        return TreeRule(alone, arrays, self._said(value))
 
     def _target(self, target: np.ndarray) -> Target:
         if not self.classifier:
@@ -271,9 +251,9 @@ class TreeLearner:
         shares = class_shares(value)
         return np.nan_to_num(shares).argmax(axis=1) if self.says == "classes" else shares
 
-    def on_training_rows(self, hypothesis: NativeRule) -> np.ndarray:
-        return self._said(hypothesis.grown.predict_raw(self.columns, 0, 1, self.threads))
+    def on_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
+        return self._said(hypothesis.alone.predict_raw(self.columns, 0, 1, self.threads))
 
-    def on(self, hypothesis: NativeRule, X: Any) -> np.ndarray:
-        raw = hypothesis.grown.predict_raw(self.encoder.transform(X), 0, 1, self.threads)
+    def on(self, hypothesis: TreeRule, X: Any) -> np.ndarray:
+        raw = hypothesis.alone.predict_raw(self.encoder.transform(X), 0, 1, self.threads)
         return self._said(raw)
