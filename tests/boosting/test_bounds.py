@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bosquet.boosting import bounds
+from bosquet.boosting._capacity import vc_dim_of_stumps
 
 
 def labelings_by_stumps(points):
@@ -25,7 +26,7 @@ def labelings_by_stumps(points):
 @pytest.mark.parametrize("features", [1, 2, 3, 5])
 def test_no_more_points_are_shattered_by_stumps_than_their_dimension_says(features):
     generator = np.random.default_rng(0)
-    dimension = bounds.vc_dim_of_stumps(features)
+    dimension = vc_dim_of_stumps(features)
     for rows in range(1, dimension + 3):
         most = 0
         for _ in range(30):
@@ -35,22 +36,8 @@ def test_no_more_points_are_shattered_by_stumps_than_their_dimension_says(featur
 
 
 def test_stumps_on_a_line_shatter_two_points():
-    assert bounds.vc_dim_of_stumps(1) == 2
+    assert vc_dim_of_stumps(1) == 2
     assert len(labelings_by_stumps(np.array([[0.0], [1.0]]))) == 4
-
-
-@given(st.integers(1, 200), st.integers(2, 60))
-def test_the_dimension_of_trees_grows_with_features_and_leaves(features, leaves):
-    dimension = bounds.vc_dim_of_trees(features, leaves)
-    # A tree of L leaves on one feature can part L points, each labelled as one likes.
-    assert dimension >= leaves
-    assert dimension <= bounds.vc_dim_of_trees(features + 1, leaves)
-    assert dimension <= bounds.vc_dim_of_trees(features, leaves + 1)
-
-
-def test_a_tree_needs_a_feature():
-    with pytest.raises(ValueError, match="0 features"):
-        bounds.vc_dim_of_trees(0, 2)
 
 
 def test_the_dimension_of_a_vote_is_the_formula_and_small_numbers_are_read_as_3():

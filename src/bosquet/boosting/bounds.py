@@ -69,56 +69,6 @@ def log_growth(vc_dim: float, n_rows: float) -> float:
     return vc_dim * math.log(math.e * n_rows / vc_dim) if vc_dim > 0 else 0.0
 
 
-def vc_dim_of_stumps(n_features: int) -> int:
-    """An upper bound on the VC dimension of stumps on real features; 2, and exact, on one feature.
-
-    Stumps label m rows in at most 2 (p (m - 1) + 1) ways, so that m rows can be labelled in all ways
-    only while 2^m does not exceed that.
-
-    Examples
-    --------
-    >>> from bosquet.boosting.bounds import vc_dim_of_stumps
-    >>> [vc_dim_of_stumps(p) for p in (1, 2, 10, 100)]
-    [2, 3, 6, 10]
-    """
-    return vc_dim_of_trees(n_features, 2)
-
-
-def vc_dim_of_trees(n_features: int, n_leaves: int) -> int:
-    """An upper bound on the VC dimension of binary trees of at most L leaves on real features.
-
-    A tree has one of Catalan(L - 1) shapes, at each of its L - 1 nodes one of p (m - 1) + 1 splits of
-    m rows, and two classes to choose from at each leaf; a stump and the stump with its leaves
-    exchanged and its split reversed are not told apart on real features, which costs nothing.
-
-    Examples
-    --------
-    >>> from bosquet.boosting.bounds import vc_dim_of_trees
-    >>> vc_dim_of_trees(10, 2), vc_dim_of_trees(10, 8)
-    (6, 84)
-    """
-    if n_features < 1 or n_leaves < 1:
-        raise ValueError(
-            f"a tree needs a feature and a leaf, got {n_features} features, {n_leaves} leaves"
-        )
-    nodes = n_leaves - 1
-    shapes = math.comb(2 * nodes, nodes) // (nodes + 1)
-    choices = math.log2(shapes) + n_leaves if nodes > 1 else 1.0
-
-    def can_label(rows: int) -> bool:
-        return rows <= choices + nodes * math.log2(n_features * (rows - 1) + 1) + 1e-9
-
-    rows = 1
-    while can_label(2 * rows):
-        rows *= 2
-    step = rows
-    while step > 1:
-        step //= 2
-        if can_label(rows + step):
-            rows += step
-    return rows
-
-
 def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
     """VC dimension of votes of T learners of VC dimension d: at most T(d+1)(3 ln(T(d+1)) + 2).
 

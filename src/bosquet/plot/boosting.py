@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
-from bosquet.theory._votes import is_wrong, margins_of, rounds_of, signs_or_numbers
+from bosquet.theory._rounds import is_wrong, margins_of, rounds_of, signs_or_numbers
 from bosquet.theory.certificate import certificate as certificate_of
 from bosquet.trees._colours import class_colour
 from bosquet.trees.drawing import pyplot_or_error
@@ -230,7 +230,7 @@ def error_curve(
 
 
 def _is_boosted(model: Any) -> bool:
-    from bosquet.theory._votes import is_scikit_learns
+    from bosquet.theory._rounds import is_scikit_learns
 
     return is_scikit_learns(model) or hasattr(model, "certificate_")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet._targets import check_same_length, check_sample_weight
 from bosquet.boosting.certificate import Certificate
-from bosquet.theory._votes import (
+from bosquet.theory._rounds import (
     Round,
     is_scikit_learns,
     is_wrong,

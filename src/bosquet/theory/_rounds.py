@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._sklearn import check_is_fitted
 from bosquet._targets import check_labels, class_numbers
-from bosquet.boosting.bounds import vc_dim_of_trees
+from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ def vc_dim_of_learner(model: Any) -> float | None:
     """A bound on the VC dimension of the model's learners, where they are trees."""
     if not is_scikit_learns(model):
         return getattr(model.certificate_, "vc_dim", None)
-    leaves = [getattr(learner, "tree_", None) for learner in model.estimators_]
-    if any(tree is None for tree in leaves):
+    trees = [getattr(learner, "tree_", None) for learner in model.estimators_]
+    if any(tree is None for tree in trees):
         return None
-    most = max(2, *(tree.n_leaves for tree in leaves))
-    return float(vc_dim_of_trees(model.n_features_in_, most))
+    splits = max(int(tree.n_leaves) - 1 for tree in trees)
+    features = model.n_features_in_
+    return vc_dim_of_stumps(features) if splits <= 1 else vc_dim_of_trees(splits, features)
