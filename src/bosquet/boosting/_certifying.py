@@ -68,6 +68,7 @@ def _of_several(stepper: VoteStepper) -> dict[str, str]:
         ("alphas", "normalisers", "exponential_bound", "smallest_edge_bound"), _SEVERAL
     )
     missing["vc_dim"] = "the bounds built on it are for two classes"
+    missing["edges"] = "with K classes chance is 1 - 1/K, not ½"
     if isinstance(stepper.decision, OfCodes):
         missing["errors"] = _COLUMNS
     return missing

@@ -63,7 +63,7 @@ class VoteStepper:
         self.decoded: np.ndarray | None = None
         if isinstance(decision, OfCodes):
             self.decoded = vote.raw(train.table, threads, 0, start)
-        self.held = None
+        self.held: np.ndarray | None = None
         if validation is not None:
             self.held = vote.raw(validation.table, threads, 0, start)
 
@@ -77,7 +77,7 @@ class VoteStepper:
         self.last = rounds
         if self.decoded is not None:
             self.decoded += self.terms.raw(self.train.table, self.threads, before, before + 1)
-        if self.validation is not None:
+        if self.validation is not None and self.held is not None:
             self.held += self.terms.raw(self.validation.table, self.threads, before, before + 1)
         self.kept.append(self._kept(rounds))
         return True
@@ -122,7 +122,7 @@ class VoteStepper:
         return self.kept[-1].training_error
 
     def validation_loss(self) -> float | None:
-        if self.validation is None:
+        if self.validation is None or self.held is None:
             return None
         return self.validation.error(self.decision.numbers(self.decision.decision(self.held)))
 

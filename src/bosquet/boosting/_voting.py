@@ -61,6 +61,7 @@ class BaseVoting(ClassifierMixin, BaseEstimator):
     _decision: Decision
     _encoder: TableEncoder
     _kept: list[Kept]  # of each round
+    classes_: np.ndarray
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

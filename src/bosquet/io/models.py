@@ -11,7 +11,7 @@ from bosquet._core import ModelFileError
 from bosquet.io.container import load_bytes, save_bytes
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
-from bosquet.io.vote_models import vote_from, vote_metadata
+from bosquet.io.vote_models import vote_from, vote_parts
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -62,8 +62,7 @@ def model_bytes(estimator: Any) -> bytes:
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
     if isinstance(estimator, BaseVoting):
         check_is_fitted(estimator, "_vote")
-        metadata = vote_metadata(estimator)
-        return save_bytes(estimator._vote.ensemble, metadata)
+        return save_bytes(*vote_parts(estimator))
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
