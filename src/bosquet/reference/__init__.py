@@ -10,5 +10,7 @@ uses them.
 - `draws`: random numbers by counting, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
+- `stumps`: the best stump under weights, by brute force and in linear time;
+- `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap.
 """
