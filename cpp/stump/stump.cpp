@@ -18,8 +18,8 @@ std::size_t leaf_width(const Ensemble& ensemble) {
 void check_place(const Stump& stump, std::span<const double> values, const Ensemble& ensemble) {
     if (values.size() != 2 * leaf_width(ensemble))
         throw InputError("the stump has " + std::to_string(values.size() / 2) +
-                         " values a side, a leaf of the model has " +
-                         std::to_string(leaf_width(ensemble)));
+                         " values a side, a tree of the model adds to " +
+                         std::to_string(leaf_width(ensemble)) + " of its outputs");
     if (stump.is_constant()) return;
     if (static_cast<std::uint32_t>(stump.feature) >= ensemble.features)
         throw InputError("the model has no feature " + std::to_string(stump.feature));

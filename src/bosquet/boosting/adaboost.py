@@ -66,8 +66,6 @@ class AdaBoostClassifier(BaseVoting):
         with a learner a class comes to.
     sampling : {None, "under"}, default=None
         "under": each round fits on as many rows of every class as the rarest has (RUSBoost).
-    class_weight : dict, "balanced" or None, default=None
-        Multiplied into `sample_weight`.
     split : {"exact", "histogram"}, default="exact"
         Native learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
@@ -148,7 +146,6 @@ class AdaBoostClassifier(BaseVoting):
         reweight: str = "weights",
         multiclass: str = "samme",
         sampling: str | None = None,
-        class_weight: Any = None,
         split: str = "exact",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -169,7 +166,6 @@ class AdaBoostClassifier(BaseVoting):
         self.reweight = reweight
         self.multiclass = multiclass
         self.sampling = sampling
-        self.class_weight = class_weight
         self.split = split
         self.max_bins = max_bins
         self.categorical_features = categorical_features

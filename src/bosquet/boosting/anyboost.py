@@ -58,7 +58,7 @@ class AnyBoostClassifier(BaseVoting):
         same length.
     multiclass : {"one-vs-all", "all-vs-all", "ecoc"}, default="one-vs-all"
         Codes by which several classes become problems of two; decoded by the loss itself.
-    reweight, sampling, class_weight, split, max_bins, categorical_features, early_stopping,
+    reweight, sampling, split, max_bins, categorical_features, early_stopping,
     validation_fraction, n_iter_no_change, warm_start, callbacks, verbose, n_jobs, random_state
         As in `AdaBoostClassifier`.
 
@@ -102,7 +102,6 @@ class AnyBoostClassifier(BaseVoting):
         multiclass: str = "one-vs-all",
         reweight: str = "weights",
         sampling: str | None = None,
-        class_weight: Any = None,
         split: str = "exact",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -123,7 +122,6 @@ class AnyBoostClassifier(BaseVoting):
         self.multiclass = multiclass
         self.reweight = reweight
         self.sampling = sampling
-        self.class_weight = class_weight
         self.split = split
         self.max_bins = max_bins
         self.categorical_features = categorical_features
