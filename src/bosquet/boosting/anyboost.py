@@ -83,7 +83,7 @@ class AnyBoostClassifier(BaseVoting):
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> model = AnyBoostClassifier("logistic", n_estimators=100).fit(X_train, y_train)
     >>> print(f"{model.score(X_test, y_test):.2f}")
-    0.97
+    0.99
 
     References
     ----------
