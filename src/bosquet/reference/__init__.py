@@ -10,5 +10,6 @@ uses them.
 - `draws`: random numbers by counting, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
-- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap.
+- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
+- `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
 """
