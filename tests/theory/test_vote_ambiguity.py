@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import ensemble
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bosquet
@@ -83,7 +84,7 @@ def test_a_vote_can_be_worse_than_its_learners():
     [
         ensemble.BaggingClassifier(n_estimators=5, max_features=0.5, random_state=0),
         ensemble.RandomForestClassifier(5, random_state=0),
-        ensemble.VotingClassifier([("a", DecisionTreeClassifier()), ("b", LogisticRegression())]),
+        ensemble.VotingClassifier([("a", DecisionTreeClassifier()), ("b", GaussianNB())]),
         ensemble.AdaBoostClassifier(n_estimators=5, random_state=0),
         bosquet.BaggingClassifier(n_estimators=5, random_state=0),
         bosquet.BaggingClassifier(n_estimators=5, voting="hard", random_state=0),

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bosquet.datasets import Friedman1, Pieces, Twonorm, Xor
 from bosquet.reference import risk as twin
-from bosquet.theory import sample_size, weak_learnability
+from bosquet.theory import pieces_as_vote, sample_size, weak_learnability
 from bosquet.theory._stumps import Stumps
 
 
@@ -53,11 +53,14 @@ def test_stumps_are_a_twelfth_weak_on_three_pieces(cuts, first):
 
 
 @pytest.mark.parametrize("pieces", [2, 4, 5, 7])
-def test_r_pieces_leave_an_edge_of_one_in_2r(pieces):
-    # The constant rule counts as a stump; two pieces are a stump themselves: edge ½.
+def test_the_edge_on_r_pieces_is_that_of_the_vote_that_writes_them(pieces):
+    # One stump of weight 1 a cut, and the constant where the ends agree; the margin is 1 / Σ weights.
     cuts = tuple(np.arange(1, pieces) / pieces)
     found = weak_learnability("stumps", Pieces(cuts), n_samples=200, random_state=0)
-    assert found.edge_low == pytest.approx(0.5 if pieces == 2 else 1 / (2 * pieces), abs=1e-6)
+    vote = pieces_as_vote(cuts, [(-1) ** k for k in range(pieces)])
+    size = np.abs(vote.weights).sum() + abs(vote.constant)
+    assert size == (pieces if pieces % 2 else pieces - 1)
+    assert found.edge_low == pytest.approx(1 / (2 * size), abs=1e-6)
 
 
 @given(small_tables())

@@ -29,7 +29,7 @@ class Friedman1(RegressionGenerator):
     >>> from bosquet.datasets import Friedman1
     >>> X, y = Friedman1().sample(10_000, random_state=0)
     >>> print(f"{((y - Friedman1().mean(X)) ** 2).mean():.2f} of {y.var():.1f} is noise")
-    1.01 of 24.9 is noise
+    1.00 of 24.7 is noise
 
     References
     ----------

@@ -78,7 +78,7 @@ class Threenorm(ClassMixture):
     --------
     >>> from bosquet.datasets import Threenorm
     >>> print(f"{Threenorm().bayes_error:.4f}")
-    0.1047
+    0.1046
 
     References
     ----------

@@ -78,7 +78,8 @@ class Domingos:
         q = shares_of_classes(said, weights, p.shape[1])
         rows = np.arange(p.shape[0])
         best = p.argmax(axis=1)
-        main = q.argmax(axis=2)
+        # Shares that are equal but for rounding are equal: the first class counts.
+        main = np.round(q, 12).argmax(axis=2)
         says_best = q[:, rows, best]
         biased = main != best
         spread = 1 - np.take_along_axis(q, main[:, :, None], axis=2)[:, :, 0]

@@ -102,7 +102,7 @@ def polynomial_degree(
     >>> from bosquet.theory import polynomial_degree
     >>> X, y = Polynomial(noise=0.3).sample(60, random_state=0)
     >>> choice = polynomial_degree(X, y, max_degree=6, random_state=0)
-    >>> choice.best["bic"], choice.training.argmin()
+    >>> choice.best["bic"], int(choice.training.argmin())
     (3, 6)
     """
     points, values = _checked(x, y)
@@ -193,7 +193,7 @@ def _folds(n: int, folds: int, random: np.random.RandomState) -> Splits:
 
 
 def _bags(n: int, number: int, random: np.random.RandomState) -> Splits:
-    splits = []
+    splits: Splits = []
     while len(splits) < number:
         bag = random.randint(n, size=n)
         left_out = np.setdiff1d(np.arange(n), bag)

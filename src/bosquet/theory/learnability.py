@@ -151,7 +151,7 @@ def weak_learnability(
       γ* at most                         0.1667
       largest error any weights force    0.3333
       γ when learned from a sample      0.08333
-      rows for that with chance 0.95     115903
+      rows for that with chance 0.95     138515
       rows the hardest weights rest on        3
 
     References

@@ -94,7 +94,7 @@ def sample_size(
       delta       0.05
       hypotheses  1000
     >>> int(sample_size(0.1, 0.05, vc_dim=3)), int(sample_size(0.1, 0.05, vc_dim=3, realisable=False))
-    (1686, 112632)
+    (1686, 132992)
 
     References
     ----------

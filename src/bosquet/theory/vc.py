@@ -75,7 +75,7 @@ def vc_dim_of_trees(
     --------
     >>> from bosquet.theory import vc_dim_of_trees
     >>> int(vc_dim_of_trees(10, max_leaf_nodes=4)), int(vc_dim_of_trees(10, max_depth=3))
-    (43, 98)
+    (31, 74)
     """
     check_value("n_features", n_features, integer(1))
     if (max_leaf_nodes is None) == (max_depth is None):

@@ -166,7 +166,7 @@ def predictions_of(model: Any, X: Any) -> np.ndarray:
     >>> forest = RandomForestClassifier(25, max_depth=1, random_state=0).fit(X[::2], y[::2])
     >>> parts = vote_ambiguity(predictions_of(forest, X[1::2]), y[1::2])
     >>> print(f"a stump errs {parts.mean_error:.2f}, the vote {parts.error_of_vote:.2f}")
-    a stump errs 0.36, the vote 0.07
+    a stump errs 0.35, the vote 0.05
     """
     if hasattr(model, "votes"):
         votes = np.asarray(model.votes(X))
