@@ -103,6 +103,18 @@ def test_a_generator_of_ones_own_needs_no_base_class():
     assert not issubclass(Coin, ClassGenerator)
 
 
+def test_a_generator_of_numbers_must_know_its_noise():
+    class Line:
+        def sample(self, n, random_state=None):
+            return np.zeros((n, 1)), np.zeros(n)
+
+        def mean(self, X):
+            return np.zeros(len(X))
+
+    with pytest.raises(TypeError, match="no bayes_error_at"):
+        bayes_error(Line())
+
+
 @pytest.mark.parametrize(
     ("source", "arguments", "message"),
     [

@@ -72,9 +72,14 @@ class Truth:
     @classmethod
     def of(cls, generator: Any, X: np.ndarray) -> Truth:
         if has_classes(generator):
-            order = np.argsort(generator.classes)
-            probability = np.asarray(generator.probability(X), dtype=float)[:, order]
-            return cls(X, probability=probability, classes=np.asarray(generator.classes)[order])
+            probability = np.asarray(generator.probability(X), dtype=float)
+            classes = np.asarray(getattr(generator, "classes", np.arange(probability.shape[1])))
+            order = np.argsort(classes)
+            return cls(X, probability=probability[:, order], classes=classes[order])
+        if not hasattr(generator, "bayes_error_at"):
+            raise TypeError(
+                f"{generator!r} has mean(X) but no bayes_error_at(X), the variance of y at each row"
+            )
         mean = np.asarray(generator.mean(X), dtype=float)
         return cls(X, mean=mean, variance=np.asarray(generator.bayes_error_at(X), dtype=float))
 

@@ -45,24 +45,30 @@ class Stumps:
         return 2 * int(self.cuts.sum()) + 2
 
     def best(self, signs: np.ndarray) -> tuple[float, Stump]:
-        """The largest Σ signs_i h(x_i), and the first stump in order of features that has it.
+        """The largest Σ signs_i h(x_i), and the first stump that has it: constants, then features."""
+        found = self.best_of_each(signs)
+        value, stump = found[0]
+        for size, other in found[1:]:
+            # Sums in another order differ in the last digits: the earlier rule wins a tie.
+            if size > value * (1 + 1e-12):
+                value, stump = size, other
+        return value, stump
+
+    def best_of_each(self, signs: np.ndarray) -> list[tuple[float, Stump]]:
+        """The best constant rule, and the best stump of each feature that has any.
 
         One pass over the sorted columns: with S the sum of all and P_k that of the k smallest, the
         stump that says +1 above the cut gives S - 2 P_k, and its opposite the same with a minus.
         """
         total = float(signs.sum())
-        value, stump = abs(total), Stump(-1, np.inf, 1 if total >= 0 else -1)
-        if not self.cuts.any():
-            return value, stump
+        found = [(abs(total), Stump(-1, np.inf, 1 if total >= 0 else -1))]
         gains = total - 2 * np.cumsum(signs[self.order[:, :-1]], axis=1)
-        size = np.where(self.cuts, np.abs(gains), -1.0)
-        feature, place = np.unravel_index(int(size.argmax()), size.shape)
-        # Sums in another order differ in the last digits: the constant rule wins a tie.
-        if size[feature, place] <= value * (1 + 1e-12):
-            return value, stump
-        low, high = self.sorted[feature, place], self.sorted[feature, place + 1]
-        threshold = low + (high - low) / 2
-        sign = 1 if gains[feature, place] > 0 else -1
-        return float(size[feature, place]), Stump(
-            int(feature), float(threshold if threshold < high else low), sign
-        )
+        sizes = np.where(self.cuts, np.abs(gains), -1.0)
+        for feature in np.flatnonzero(self.cuts.any(axis=1)):
+            place = int(sizes[feature].argmax())
+            low, high = self.sorted[feature, place], self.sorted[feature, place + 1]
+            middle = low + (high - low) / 2
+            threshold = float(middle if middle < high else low)
+            sign = 1 if gains[feature, place] > 0 else -1
+            found.append((float(sizes[feature, place]), Stump(int(feature), threshold, sign)))
+        return found

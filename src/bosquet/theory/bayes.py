@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._parameters import check_value, choice, integer
-from bosquet.theory._learning import has_classes, is_generator
+from bosquet.theory._learning import Truth, has_classes, is_generator
 from bosquet.theory._tables import result_text, table
 
 # Points at which one looks for the places where another density becomes the largest.
@@ -126,19 +126,9 @@ def bayes_error(
     known = getattr(source, "bayes_error", None)
     if method == "auto" and known is not None:
         return BayesError(float(known), 0.0, None, formula, "exact")
-    risk = np.asarray(_risk_at(source, source.sample(n_samples, random_state)[0]), dtype=float)
+    risk = Truth.of(source, source.sample(n_samples, random_state)[0]).bayes
     spread = float(risk.std(ddof=1)) / math.sqrt(risk.size)
     return BayesError(float(risk.mean()), spread, None, formula, "simulation")
-
-
-def _risk_at(generator: Any, X: np.ndarray) -> np.ndarray:
-    if has_classes(generator):
-        return 1 - np.asarray(generator.probability(X), dtype=float).max(axis=1)
-    if not hasattr(generator, "bayes_error_at"):
-        raise TypeError(
-            f"{generator!r} has mean(X) but no bayes_error_at(X), the variance of y at each row"
-        )
-    return generator.bayes_error_at(X)
 
 
 def _of_densities(
