@@ -45,7 +45,9 @@ from bosquet.theory.votes import (
 
 # Looked up when first used.
 _HOME = {
-    "certificate": "bosquet.theory.certificate",
+    "Game": "bosquet.theory.games",
+    "MaximalMargin": "bosquet.theory.games",
+    "certificate": "bosquet.theory.certifying",
     "game_value": "bosquet.theory.games",
     "maximal_margin": "bosquet.theory.games",
 }
