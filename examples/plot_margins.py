@@ -27,7 +27,9 @@ def simulated_letters(n_rows, seed=0):
     generator = np.random.default_rng(seed)
     letter, hand = generator.integers(0, 26, n_rows), generator.integers(0, 3, n_rows)
     strokes = 3.5 * hands[letter, hand] + generator.normal(0, 1.6, (n_rows, 16))
-    return np.clip(np.round(7.5 + strokes), 0, 15), np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[letter]
+    return np.clip(np.round(7.5 + strokes), 0, 15), np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[
+        letter
+    ]
 
 
 def letters(path):

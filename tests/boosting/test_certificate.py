@@ -149,7 +149,9 @@ def test_products_of_very_many_rounds_do_not_lose_their_logarithm():
 
 def test_what_a_variant_does_not_have_is_none_and_its_reason_is_printed_once():
     found = two_rounds()
-    certificate = certify(found, errors=None, vc_dim=None, missing={"errors": "gentle fits numbers"})
+    certificate = certify(
+        found, errors=None, vc_dim=None, missing={"errors": "gentle fits numbers"}
+    )
     assert certificate.errors is None
     assert certificate.edges is None
     assert certificate.exponential_bound is None
@@ -190,9 +192,7 @@ def test_row_weights_weigh_the_margins_and_rule_out_bounds_for_rows_drawn_alike(
     order = np.argsort(found["margins"][1:])
     assert certificate.smallest_margin == found["margins"][1:].min()
     shares = np.cumsum(weight[1:][order]) / 5
-    np.testing.assert_allclose(
-        certificate.margin_distribution(found["margins"][1:][order]), shares
-    )
+    np.testing.assert_allclose(certificate.margin_distribution(found["margins"][1:][order]), shares)
     assert "weighted" in certificate.missing["kth_margin_bound"]
     assert certify(found, row_weight=np.full(4, 2.0)).row_weight is None
 
@@ -206,7 +206,10 @@ def test_a_quantile_is_the_least_margin_that_so_many_rows_do_not_exceed(margins,
     )  # fmt: skip
     found = certificate.margin_quantiles(q)
     expected = np.quantile(margins, q, method="inverted_cdf")
-    assert abs(certificate.margin_distribution(found) - certificate.margin_distribution(expected)) < 1e-9
+    assert (
+        abs(certificate.margin_distribution(found) - certificate.margin_distribution(expected))
+        < 1e-9
+    )
     assert certificate.margin_quantiles(0) == margins.min() == certificate.smallest_margin
 
 

@@ -47,7 +47,9 @@ def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps)
 def test_it_agrees_with_the_twin_on_the_learners_own_answers(rows, stumps):
     X, y = rows
     said = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
-    expected = twin.certificate(said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0))
+    expected = twin.certificate(
+        said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0)
+    )
     found = certificate(stumps, X, y)
     for name in ("errors", "normalisers", "training_errors", "product", "smallest_edge_bound"):
         np.testing.assert_allclose(getattr(found, name), expected[name], rtol=1e-9)

@@ -138,8 +138,9 @@ def kth_margin_bound(
         which = "no margin" if k is None else f"margin {k}, counted from the smallest,"
         return Bound(value=None, reason=f"{which} is above 0", **names)
     richness = math.sqrt(2 * log_growth(vc_dim, m) / m)
-    values = (ranks - 1) / m + 4 / theta * richness
-    values += np.sqrt(np.log(np.log2(2 / theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))
+    with np.errstate(over="ignore"):  # a margin next to nothing makes a bound beyond all numbers
+        values = (ranks - 1) / m + 4 / theta * richness
+    values += np.sqrt(np.log(1 - np.log2(theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))
     best = int(np.argmin(values))
     at = {"k": int(ranks[best]), "θ": float(theta[best]), "d": vc_dim, "m": m}
     return Bound(value=float(values[best]), delta=delta, at=at, **names)

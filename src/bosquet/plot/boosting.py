@@ -244,14 +244,14 @@ def _training_errors(model: Any, X: Any, y: Any) -> tuple[np.ndarray, Any]:
 
 def _errors_on(model: Any, X: Any, y: Any) -> Iterator[float]:
     if not hasattr(model, "staged_predict"):
-        raise ValueError(f"{type(model).__name__} has no staged_predict: it does not vote in stages")
+        raise ValueError(
+            f"{type(model).__name__} has no staged_predict: it does not vote in stages"
+        )
     labels = np.asarray(y)
     return (float(np.mean(np.asarray(said) != labels)) for said in model.staged_predict(X))
 
 
-def margins(
-    model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: Any = None
-) -> Any:
+def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: Any = None) -> Any:
     """Margin distributions after several numbers of rounds: they grow when no row is wrong any more.
 
     A curve tells the share of rows whose margin y f / Σ|α| is at most θ. With several classes a margin

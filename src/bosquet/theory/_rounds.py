@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bosquet._sklearn import check_is_fitted
 from bosquet._targets import check_labels, class_numbers
@@ -54,6 +55,8 @@ def is_scikit_learns(model: Any) -> bool:
 
 def _rounds_of_scikit_learn(model: Any, X: Any) -> Iterator[Round]:
     weights = model.estimator_weights_[: len(model.estimators_)]
+    # Its learners were given bare arrays, and warn of names.
+    X = X if issparse(X) else np.asarray(X)
     for learner, weight in zip(model.estimators_, weights, strict=True):
         predicted = learner.predict(X)
         if len(model.classes_) == 2:

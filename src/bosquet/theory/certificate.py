@@ -72,7 +72,7 @@ def certificate(
     >>> found.holds()
     True
     >>> print(f"{found.training_errors[-1]:.3f} ≤ {found.product[-1]:.3f}")
-    0.000 ≤ 0.010
+    0.000 ≤ 0.013
     """
     steps = rounds_of(model, X)
     target = signs_or_numbers(model, y)
@@ -146,7 +146,9 @@ class _Record:
         if z > 0:
             self.weight = raised / z
         self.vote = self.vote + step.added
-        self.length += float(np.abs(step.added).max(initial=0.0)) if step.alpha is None else abs(alpha)
+        self.length += (
+            float(np.abs(step.added).max(initial=0.0)) if step.alpha is None else abs(alpha)
+        )
         self.training_errors.append(float(self.start @ is_wrong(self.vote, self.target)))
 
     def margins(self) -> np.ndarray | None:
