@@ -1,5 +1,6 @@
 """A certificate is what its rounds say: the twin's numbers, bounds that hold, reasons for the rest."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -229,6 +230,14 @@ def test_a_certificate_survives_pickling():
     certificate = certify(two_rounds(), missing={"vc_bound": "no"})
     again = pickle.loads(pickle.dumps(certificate))
     assert str(again) == str(certificate)
+
+
+def test_a_certificate_can_be_made_again_from_its_own_fields():
+    certificate = certify(two_rounds(), errors=None, missing={"errors": "gentle fits numbers"})
+    fields = {
+        field.name: getattr(certificate, field.name) for field in dataclasses.fields(certificate)
+    }
+    assert str(Certificate.from_rounds(**fields)) == str(certificate)
 
 
 def test_arrays_of_the_wrong_length_and_unknown_names_are_refused():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -127,7 +128,7 @@ def kth_margin_bound(
     ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
     theta = margins[ranks - 1]
     ranks, theta = ranks[theta > 0], np.minimum(theta[theta > 0], 1.0)
-    names = {
+    names: dict[str, Any] = {
         "name": "kth-margin bound",
         "formula": "error ≤ (k-1)/m + (4/θ) √(2d ln(em/d)/m) + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m),"
         " θ the kth smallest margin",
@@ -158,7 +159,7 @@ def finite_kth_margin_bound(
     delta = check_delta(delta)
     margins = np.sort(np.asarray(margins, dtype=float))
     m, size = margins.size, float(n_hypotheses)
-    names = {
+    names: dict[str, Any] = {
         "name": "kth-margin bound",
         "formula": "error ≤ ln|H|/m + KL⁻¹((k-1)/m; q/m),"
         " q = 8 ln(2|H|)/θ² · ln(2m²/ln|H|) + ln|H| + ln(m/δ), θ the kth smallest margin",

@@ -106,9 +106,8 @@ def vc_dim_of_learner(model: Any) -> float | None:
     """A bound on the VC dimension of the model's learners, where they are trees."""
     if not is_scikit_learns(model):
         return getattr(model.certificate_, "vc_dim", None)
-    trees = [getattr(learner, "tree_", None) for learner in model.estimators_]
-    if any(tree is None for tree in trees):
+    if not all(hasattr(learner, "tree_") for learner in model.estimators_):
         return None
-    splits = max(int(tree.n_leaves) - 1 for tree in trees)
+    splits = max(int(learner.tree_.n_leaves) - 1 for learner in model.estimators_)
     features = model.n_features_in_
     return vc_dim_of_stumps(features) if splits <= 1 else vc_dim_of_trees(splits, features)
