@@ -9,7 +9,7 @@ import numpy as np
 
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
 from bosquet.theory._rounds import is_wrong, margins_of, rounds_of, signs_or_numbers
-from bosquet.theory.certificate import certificate as certificate_of
+from bosquet.theory.certifying import certificate as certificate_of
 from bosquet.trees._colours import class_colour
 from bosquet.trees.drawing import pyplot_or_error
 
@@ -76,7 +76,7 @@ def decision_rounds(
     steps = zip(rounds_of(model, X), rounds_of(model, _like(X, grid)), strict=True)
     for t, (here, there) in enumerate(steps, start=1):
         vote, field = vote + here.added, field + there.added
-        length += float(np.abs(there.added).max()) if here.alpha is None else abs(here.alpha)
+        length += there.size
         if t in panels:
             ax = panels[t]
             _draw_regions(ax, sides, field / (length or 1.0), there.said)
@@ -277,7 +277,7 @@ def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: 
     wanted = set(at) if at is not None else {5, 100, 1000}
     for t, step in enumerate(rounds_of(model, X), start=1):
         vote = vote + step.added
-        length += float(np.abs(step.added).max()) if step.alpha is None else abs(step.alpha)
+        length += step.size
         if t in wanted:
             found = np.sort(margins_of(vote, target)) / (length or 1.0)
             kept[t] = found, float(is_wrong(vote, target).mean())

@@ -1,5 +1,5 @@
 """What the theory says about a model at hand."""
 
-from bosquet.theory.certificate import certificate
+from bosquet.theory.certifying import certificate
 
 __all__ = ["certificate"]

@@ -30,6 +30,14 @@ class Round:
     def added(self) -> np.ndarray:
         return self.said if self.alpha is None else self.alpha * self.said
 
+    @property
+    def size(self) -> float:
+        """The most that it moves a margin on these rows: what margins are measured in."""
+        if self.said.ndim > 1:
+            added = self.added
+            return float((added.max(axis=1) - added.min(axis=1)).max(initial=0.0))
+        return float(np.abs(self.said).max(initial=0.0)) if self.alpha is None else abs(self.alpha)
+
 
 def rounds_of(model: Any, X: Any) -> Iterator[Round]:
     """What each learner in turn says on the rows of X; rows × rounds are never held at once."""

@@ -19,6 +19,7 @@ from bosquet.theory._rounds import (
 )
 
 _SEVERAL = "with several classes Π Z_t is no bound on the error"
+_CHANCE = "with K classes chance is 1 - 1/K, not ½"
 _OTHER_ROWS = "these are not the rows the vote was learned from"
 _LEARNERS_OWN = "the learners of this variant carry their own weight"
 
@@ -39,7 +40,7 @@ def certificate(
     D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i)) / Z_t,
 
     so that Π Z_t bounds the error on the rows of X whichever they are. On the rows the model was
-    fitted to, ε_t and Z_t are those of the fit.
+    fitted to, ε_t and Z_t are those of the fit, if that weighted its rows as AdaBoost does.
 
     Parameters
     ----------
@@ -82,32 +83,40 @@ def certificate(
     for step in steps:
         check_same_length(target.size, step.said.shape[0])
         record.add(step)
-    several = len(model.classes_) > 2
-    missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
-    if several:
-        missing |= {"normalisers": _SEVERAL, "exponential_bound": _SEVERAL}
-    if not training:
-        missing |= {"vc_bound": _OTHER_ROWS, "kth_margin_bound": _OTHER_ROWS}
-    if record.carries_own_weight:
-        missing |= {"errors": _LEARNERS_OWN, "alphas": _LEARNERS_OWN}
-    for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
-        if vc_dim is not None and training:
+    missing = _reasons(model, record, training)
+    if vc_dim is not None and training:
+        for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
             missing.pop(name, None)
-    dimension = vc_dim if vc_dim is not None else vc_dim_of_learner(model)
-    if several and vc_dim is None:
-        missing.setdefault("vc_dim", "the bounds built on it are for two classes")
     return Certificate.from_rounds(
         variant=_variant(model),
         n_rows=target.size,
         errors=record.errors,
-        alphas=None if record.carries_own_weight else record.alphas,
+        alphas=record.alphas,
         normalisers=record.normalisers,
         training_errors=record.training_errors,
         margins=record.margins(),
         row_weight=given if given.size else None,
-        vc_dim=dimension,
+        vc_dim=vc_dim if vc_dim is not None else vc_dim_of_learner(model),
         missing=missing,
     )
+
+
+def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
+    """Why something cannot be had: what the fit itself said, and what these rows add to it."""
+    missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
+    if record.carries_own_weight:
+        missing.setdefault("alphas", _LEARNERS_OWN)
+        missing.setdefault("exponential_bound", _LEARNERS_OWN)
+    if len(model.classes_) > 2:
+        if record.carries_own_weight:
+            missing.setdefault("errors", _LEARNERS_OWN)
+        missing.setdefault("edges", _CHANCE)
+        missing.setdefault("vc_dim", "the bounds built on it are for two classes")
+        for name in ("normalisers", "exponential_bound"):
+            missing.setdefault(name, _SEVERAL)
+    if not training:
+        missing |= {"vc_bound": _OTHER_ROWS, "kth_margin_bound": _OTHER_ROWS}
+    return missing
 
 
 def _variant(model: Any) -> str:
@@ -136,8 +145,10 @@ class _Record:
             agreement = self.target * step.said
         else:
             agreement = np.where(is_wrong(step.said, self.target), -1.0, 1.0)
-        self.errors.append(float(self.weight @ (1 - agreement)) / 2)
         alpha = 1.0 if step.alpha is None else step.alpha
+        # Of answers without a scale of their own only the sign can be wrong.
+        lost = (1 - np.sign(agreement)) / 2 if step.alpha is None else (1 - agreement) / 2
+        self.errors.append(float(self.weight @ lost))
         self.alphas.append(alpha)
         self.carries_own_weight |= step.alpha is None
         raised = self.weight * np.exp(-alpha * agreement)
@@ -146,9 +157,7 @@ class _Record:
         if z > 0:
             self.weight = raised / z
         self.vote = self.vote + step.added
-        self.length += (
-            float(np.abs(step.added).max(initial=0.0)) if step.alpha is None else abs(alpha)
-        )
+        self.length += step.size
         self.training_errors.append(float(self.start @ is_wrong(self.vote, self.target)))
 
     def margins(self) -> np.ndarray | None:
