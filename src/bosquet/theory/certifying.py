@@ -21,6 +21,7 @@ from bosquet.theory._rounds import (
 _SEVERAL = "with several classes Π Z_t is no bound on the error"
 _CHANCE = "with K classes chance is 1 - 1/K, not ½"
 _OTHER_ROWS = "these are not the rows the vote was learned from"
+_OTHER_WEIGHTS = "how this variant weighs its rows is not known here"
 _LEARNERS_OWN = "the learners of this variant carry their own weight"
 
 
@@ -107,9 +108,9 @@ def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
     if record.carries_own_weight:
         missing.setdefault("alphas", _LEARNERS_OWN)
         missing.setdefault("exponential_bound", _LEARNERS_OWN)
+    if not _weighs_exponentially(model):
+        missing.setdefault("errors", _OTHER_WEIGHTS)
     if len(model.classes_) > 2:
-        if record.carries_own_weight:
-            missing.setdefault("errors", _LEARNERS_OWN)
         missing.setdefault("edges", _CHANCE)
         missing.setdefault("vc_dim", "the bounds built on it are for two classes")
         for name in ("normalisers", "exponential_bound"):
@@ -117,6 +118,14 @@ def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
     if not training:
         missing |= {"vc_bound": _OTHER_ROWS, "kth_margin_bound": _OTHER_ROWS}
     return missing
+
+
+def _weighs_exponentially(model: Any) -> bool:
+    """Whether the weights D_t computed here are those that the learners were fitted under."""
+    if is_scikit_learns(model):
+        return True
+    known = ("discrete", "real", "anyboost, exponential")
+    return len(model.classes_) == 2 and model.certificate_.variant in known
 
 
 def _variant(model: Any) -> str:
