@@ -46,7 +46,7 @@ if sys.argv[1:]:
 else:
     X, y = simulated_letters(4_000, seed=1)
     X_test, y_test = simulated_letters(4_000, seed=2)
-tree = DecisionTreeClassifier(criterion="entropy", max_depth=10, min_samples_leaf=2)
+tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
 model = AdaBoostClassifier(tree, n_estimators=ROUNDS, random_state=0).fit(X, y)
 
 test_errors = [np.mean(said != y_test) for said in model.staged_predict(X_test)]

@@ -205,8 +205,9 @@ def error_curve(
     ax = new_axes(ax)
     training, found = _training_errors(model, X, y)
     learners = np.arange(1, training.size + 1)
-    top = float(training.max())
+    top, above = float(training.max()), 1.15
     if found is not None and bounds:
+        above = 1.6  # room for the bounds to come into sight
         for values, label, style in (
             (found.exponential_bound, "bound exp(-2 Σ γ²)", ":"),
             (found.product, "bound Π Z", "--"),
@@ -219,7 +220,7 @@ def error_curve(
         ax.plot(learners, test, color=ORANGE, linewidth=1.6, label="test")
         top = max(top, float(test.max()))
     ax.set(xlabel="learners", ylabel="misclassified", xlim=(1, max(2, training.size)))
-    ax.set_ylim(0, min(1.0, 1.6 * top) or 1.0)
+    ax.set_ylim(0, min(1.0, above * top) or 1.0)
     if training.size >= _MANY_ROUNDS:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
