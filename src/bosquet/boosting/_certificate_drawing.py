@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 _INK, _BLUE, _ORANGE, _GREY, _FAINT = "#333333", "#0072B2", "#D55E00", "#8A8A8A", "#E4E4E4"
 
 
+def percent() -> Any:
+    """Shares as percentages, with as many digits as the ticks need."""
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1.0)
+
+
 def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
     """Draws into three axes, of a new figure if none are given, and returns them.
 
@@ -67,7 +74,7 @@ def draw_bounds(certificate: Certificate, ax: Any) -> None:
     ax.step(rounds, certificate.training_errors, where="post", color=_BLUE, linewidth=1.6,
             label="training error")  # fmt: skip
     ax.set(xlabel="round", ylabel="share of rows", ylim=(0, 1.02))
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     ax.legend(frameon=False, fontsize="small")
 
 
@@ -89,7 +96,7 @@ def _draw_margins(certificate: Certificate, ax: Any) -> None:
     ax.annotate(f"smallest {smallest:.2f}", (smallest, 0), xytext=(-7, 5), ha="right",
                 textcoords="offset points", color=_INK, fontsize="small")  # fmt: skip
     ax.set(xlabel="margin θ", ylabel="share of rows", xlim=(-1, 1), ylim=(0, 1.02))
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     ax.legend(frameon=False, fontsize="small", loc="upper left")
 
 

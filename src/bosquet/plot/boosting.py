@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.boosting._certificate_drawing import percent
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
 from bosquet.theory._rounds import is_wrong, margins_of, rounds_of, signs_or_numbers
 from bosquet.theory.certifying import certificate as certificate_of
@@ -224,7 +225,7 @@ def error_curve(
     if training.size >= _MANY_ROUNDS:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     tidy(ax)
     ax.legend(frameon=False)
     return ax
@@ -294,7 +295,7 @@ def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: 
                 color=colour, linewidth=1.7,
                 label=f"{rounds:,} round{'s' * (rounds > 1)}: {wrong:.1%} wrong")  # fmt: skip
     ax.set(xlabel="margin θ", ylabel="rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.01))
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     tidy(ax)
     ax.legend(frameon=False, loc="upper left")
     return ax
