@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from bosquet.boosting import Certificate
 from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
 from bosquet.reference import certificate as twin
 from bosquet.theory import certificate
@@ -118,6 +119,56 @@ def test_a_perfect_tree_ends_the_record(rows):
     found = certificate(model, X, y)
     assert found.n_rounds == 1
     assert found.training_errors[-1] == 0
+    assert found.holds()
+
+
+class Staged:
+    """A vote that shows what Bosquet's do: a certificate, and its sums after each round."""
+
+    def __init__(self, model, X, y, scaled):
+        self.model, self.classes_ = model, model.classes_
+        found = certificate(model, X, y)
+        given = {
+            name: getattr(found, name) for name in ("errors", "normalisers", "training_errors")
+        }
+        self.certificate_ = Certificate.from_rounds(
+            variant="discrete", n_rows=found.n_rows, margins=found.margins, vc_dim=found.vc_dim,
+            alphas=found.alphas if scaled else None, **given,
+        )  # fmt: skip
+
+    def staged_decision_function(self, X):
+        total = np.zeros(len(X))
+        for learner, weight in zip(
+            self.model.estimators_, self.model.estimator_weights_, strict=True
+        ):
+            total += weight / 2 * np.where(learner.predict(X) == self.classes_[1], 1.0, -1.0)
+            yield total
+
+
+def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
+    X, y = rows
+    expected = certificate(stumps, X, y)
+    found = certificate(Staged(stumps, X, y, scaled=True), X, y)
+    for name in (
+        "errors",
+        "alphas",
+        "normalisers",
+        "training_errors",
+        "smallest_edge_bound",
+        "margins",
+    ):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
+    assert found.variant == "discrete"
+
+
+def test_learners_that_carry_their_own_weight_have_no_alpha_but_errors_and_a_product(rows, stumps):
+    X, y = rows
+    expected = certificate(stumps, X, y)
+    found = certificate(Staged(stumps, X, y, scaled=False), X, y)
+    assert found.alphas is None
+    assert found.exponential_bound is None
+    for name in ("errors", "normalisers", "margins"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
     assert found.holds()
 
 

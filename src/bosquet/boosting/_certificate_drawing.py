@@ -16,9 +16,9 @@ _INK, _BLUE, _ORANGE, _GREY, _FAINT = "#333333", "#0072B2", "#D55E00", "#8A8A8A"
 
 def percent() -> Any:
     """Shares as percentages, with as many digits as the ticks need."""
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import FuncFormatter
 
-    return PercentFormatter(1.0)
+    return FuncFormatter(lambda share, _: f"{100 * share:.3g}%")
 
 
 def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
