@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -122,19 +123,23 @@ def test_a_perfect_tree_ends_the_record(rows):
     assert found.holds()
 
 
-class Staged:
+class Staged(ClassifierMixin, BaseEstimator):
     """A vote that shows what Bosquet's do: a certificate, and its sums after each round."""
 
-    def __init__(self, model, X, y, scaled):
-        self.model, self.classes_ = model, model.classes_
-        found = certificate(model, X, y)
+    def __init__(self, model, scaled):
+        self.model, self.scaled = model, scaled
+
+    def fit(self, X, y):
+        self.classes_ = self.model.classes_
+        found = certificate(self.model, X, y)
         given = {
             name: getattr(found, name) for name in ("errors", "normalisers", "training_errors")
         }
         self.certificate_ = Certificate.from_rounds(
             variant="discrete", n_rows=found.n_rows, margins=found.margins, vc_dim=found.vc_dim,
-            alphas=found.alphas if scaled else None, **given,
+            alphas=found.alphas if self.scaled else None, **given,
         )  # fmt: skip
+        return self
 
     def staged_decision_function(self, X):
         total = np.zeros(len(X))
@@ -148,7 +153,7 @@ class Staged:
 def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
     X, y = rows
     expected = certificate(stumps, X, y)
-    found = certificate(Staged(stumps, X, y, scaled=True), X, y)
+    found = certificate(Staged(stumps, scaled=True).fit(X, y), X, y)
     for name in (
         "errors",
         "alphas",
@@ -164,7 +169,7 @@ def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
 def test_learners_that_carry_their_own_weight_have_no_alpha_but_errors_and_a_product(rows, stumps):
     X, y = rows
     expected = certificate(stumps, X, y)
-    found = certificate(Staged(stumps, X, y, scaled=False), X, y)
+    found = certificate(Staged(stumps, scaled=False).fit(X, y), X, y)
     assert found.alphas is None
     assert found.exponential_bound is None
     for name in ("errors", "normalisers", "margins"):
