@@ -1,7 +1,14 @@
 """Boosting: terms added one after the other, each fitted to what is left to do."""
 
 from bosquet.boosting._progress import RoundInfo
+from bosquet.boosting.certificate import Certificate
 from bosquet.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting.predictor import Predictor
 
-__all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor", "Predictor", "RoundInfo"]
+__all__ = [
+    "Certificate",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "Predictor",
+    "RoundInfo",
+]
