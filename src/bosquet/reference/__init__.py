@@ -15,5 +15,6 @@ uses them.
 - `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
 - `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH, on any learner;
 - `anyboost`: coordinate descent on any loss of the margin;
-- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap.
+- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
+- `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
 """
