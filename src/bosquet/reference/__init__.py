@@ -13,7 +13,7 @@ uses them.
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `stumps`: the best stump under weights, by brute force and in linear time;
 - `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
-- `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH, on any learner;
+- `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
 - `anyboost`: coordinate descent on any loss of the margin;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
 - `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
