@@ -146,8 +146,8 @@ class Entries {
             if (counts_of_.size() < column.codes) counts_of_.resize(column.codes);
             for (std::size_t i = 0; i < node.count; ++i) ++counts_of_[code_of[node.rows[i]]];
         }
-        // Every code is written down, and stays if it occurs: no branch to guess, where in a child of
-        // the root about every second guess would be wrong.
+        // Every code is written down, and stays if it occurs: no branch to guess, where in a child
+        // of the root about every second guess would be wrong.
         std::size_t size = 0;
         for (std::uint32_t code = 0; code < column.codes; ++code) {
             double* entry = histogram + std::size_t{code} * width;
