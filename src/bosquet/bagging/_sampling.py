@@ -69,6 +69,14 @@ class Sampler:
         """The rows that learner `number` does not draw."""
         return np.flatnonzero(self.counts(number) == 0)
 
+    def leave_one_out_factors(self) -> np.ndarray:
+        """(n-1)/n of the group that each row is drawn from, 0 for rows that are never drawn."""
+        factor = np.zeros(self.n_rows)
+        for group in self.groups:
+            members = slice(None) if group.members is None else group.members
+            factor[members] = (group.n_members - 1) / group.n_members
+        return factor
+
     def features(self, number: int, n_features: int, size: int, replace: bool) -> np.ndarray | None:
         """The columns of learner `number`, None for all of them as they are."""
         if size == n_features and not replace:

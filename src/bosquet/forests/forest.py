@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._bags import OutOfBag, misclassified, squared_errors
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
     check_finite_target,
@@ -18,7 +19,6 @@ from bosquet._targets import (
     weigh_classes,
 )
 from bosquet.forests._base import BaseForest
-from bosquet.forests.oob import OutOfBag
 from bosquet.trees._growing import Target, class_shares
 
 _PARAMETERS = """
@@ -73,6 +73,8 @@ def _documented(**words: str) -> Any:
 class _ForestClassifier(ClassifierMixin, BaseForest):
     """Trees that vote for classes."""
 
+    _oob_losses = staticmethod(misclassified)
+
     def _check_criterion(self) -> None:
         if self.criterion not in ("gini", "entropy", "log_loss"):
             raise ValueError(
@@ -99,12 +101,17 @@ class _ForestClassifier(ClassifierMixin, BaseForest):
     def _balances_bags(self) -> bool:
         return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
 
-    def _oob_kind(self) -> str:
-        return self.voting
+    def _votes(self, raw: np.ndarray) -> np.ndarray:
+        shares = class_shares(raw)
+        if self.voting == "soft":
+            return shares
+        votes = np.zeros_like(shares)
+        votes[np.arange(len(votes)), shares.argmax(axis=1)] = 1
+        return votes
 
-    def _set_oob(self, record: OutOfBag) -> None:
-        self.oob_decision_function_ = record.means()
-        self.oob_score_ = 1 - self.oob_error_
+    def _publish_votes(self, record: OutOfBag) -> None:
+        self.oob_decision_function_ = record.mean_votes(self.n_classes_)
+        self.oob_score_ = 1 - record.error
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Mean over trees of the class shares in a row's leaf, or with voting="hard" shares of votes."""
@@ -156,6 +163,8 @@ class _ForestClassifier(ClassifierMixin, BaseForest):
 class _ForestRegressor(RegressorMixin, BaseForest):
     """Trees whose numbers are averaged."""
 
+    _oob_losses = staticmethod(squared_errors)
+
     def _check_criterion(self) -> None:
         if self.criterion not in ("squared_error", "absolute_error", "poisson"):
             raise ValueError(
@@ -180,18 +189,13 @@ class _ForestRegressor(RegressorMixin, BaseForest):
     def _check_weight(self, weight: np.ndarray, target: Target) -> np.ndarray:
         return weight
 
-    def _oob_kind(self) -> str:
-        return "mean"
+    def _votes(self, raw: np.ndarray) -> np.ndarray:
+        return raw
 
-    def _set_oob(self, record: OutOfBag) -> None:
-        means = record.means()
+    def _publish_votes(self, record: OutOfBag) -> None:
+        means = record.mean_votes(self.n_outputs_)
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
-        known = record.counts > 0
-        y, said = record.target.values[:, known].T, means[known]
-        spread = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = 1 - ((y - said) ** 2).sum(axis=0) / spread
-        self.oob_score_ = float(np.mean(share))
+        self.oob_score_ = record.r2()
 
     def predict(self, X: Any) -> np.ndarray:
         """Mean over trees: (n_samples,), or (n_samples, n_outputs)."""
@@ -255,7 +259,8 @@ class RandomForestClassifier(_ForestClassifier):
     oob_score_, oob_error_ : accuracy and error of the vote over the trees that did not see a row.
     oob_tree_error_ : mean over trees of a tree's error on the rows that it did not see.
     oob_curve_ : `oob_error_` after each number of trees.
-    oob_decision_function_ : out-of-bag probabilities, (n_samples, n_classes).
+    oob_decision_function_ : out-of-bag probabilities, (n_samples, n_classes); NaN for a row that was in
+        every bag, or whose weight is 0. Errors count rows by their `sample_weight`.
 
     Examples
     --------
@@ -323,7 +328,8 @@ class RandomForestRegressor(_ForestRegressor):
     oob_score_ : coefficient of determination of the out-of-bag predictions.
     oob_error_ : their mean squared error; `oob_curve_` is the same after each number of trees.
     oob_tree_error_ : mean over trees of a tree's squared error on the rows that it did not see.
-    oob_prediction_ : out-of-bag predictions.
+    oob_prediction_ : out-of-bag predictions; NaN for a row that was in every bag, or whose weight is 0.
+        Errors count rows by their `sample_weight`.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Importance:
     mean : (n_features,)
     std : standard error of `mean` over trees.
     per_class : (n_classes, n_features) or None
-    per_row : (n_samples, n_features) or None; NaN for rows that were never out of bag.
+    per_row : (n_samples, n_features) or None; NaN for rows that were never out of bag, or of weight 0.
     """
 
     kind: str
@@ -126,11 +126,18 @@ def permutation_importance(
         measure = allowed[0]
     if measure not in allowed:
         raise ValueError(f"measure={measure!r} must be one of {', '.join(map(repr, allowed))}")
-    columns, truth = forest._training_rows(columns, truth)
+    n_given = len(truth)
+    columns, truth, kept = forest._training_rows(columns, truth)
     walks = _Walks(forest, columns, random_state)
     if measure == "margin":
-        return _margin_importance(walks, truth, per_row)
-    return _tree_importance(walks, truth, measure, per_row)
+        found = _margin_importance(walks, truth, per_row)
+    else:
+        found = _tree_importance(walks, truth, measure, per_row)
+    if kept is not None and found.per_row is not None:
+        given = np.full((n_given, found.per_row.shape[1]), np.nan)
+        given[kept] = found.per_row
+        found.per_row = given
+    return found
 
 
 class _Walks:

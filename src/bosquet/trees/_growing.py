@@ -41,6 +41,11 @@ class Target:
         return self.values.shape[-1]
 
     @property
+    def by_row(self) -> np.ndarray:
+        """Class numbers (rows,), or numbers (rows, outputs)."""
+        return self.values if self.is_classes else self.values.T
+
+    @property
     def stored_outputs(self) -> int:
         """Numbers that a leaf holds: of two classes the share of the second says all."""
         return 1 if self.is_classes and self.outputs == 2 else self.outputs
