@@ -254,6 +254,15 @@ def test_trees_are_added_on_the_same_rows_only(classes):
     assert forest.n_estimators_ == 3
 
 
+def test_a_bar_tells_trees_and_the_out_of_bag_error(classes, capsys):
+    make(RandomForestClassifier, oob_score=True, verbose=1).fit(*classes)
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "30/30" in last
+    assert "out-of-bag error 0." in last
+    make(RandomForestClassifier).fit(*classes)
+    assert capsys.readouterr().err == ""
+
+
 def test_auto_stops_when_the_error_has_settled(classes):
     X, y = classes
     forest = RandomForestClassifier("auto", random_state=0).fit(X, y)

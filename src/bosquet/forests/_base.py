@@ -18,6 +18,7 @@ from bosquet._parameters import (
     number_of_features,
     or_auto,
 )
+from bosquet._progress import Bar
 from bosquet._sklearn import (
     BaseEstimator,
     check_is_fitted,
@@ -184,7 +185,7 @@ class BaseForest(BaseEstimator):
             )
         if record is not None:
             self._replay(record, columns, 0)
-        bar = self._progress_bar(wanted)
+        bar = Bar(wanted) if self.verbose else None
         try:
             while len(self._keys) < wanted:
                 first = len(self._keys)
@@ -194,7 +195,8 @@ class BaseForest(BaseEstimator):
                 if record is not None:
                     self._replay(record, columns, first)
                 if bar:
-                    bar.update(len(self._keys))
+                    error = f"out-of-bag error {record.error:.5g}" if record is not None else ""
+                    bar.show(len(self._keys), error)
                 if (
                     automatic
                     and record is not None
@@ -290,13 +292,6 @@ class BaseForest(BaseEstimator):
 
     def _balances_bags(self) -> bool:
         return False
-
-    def _progress_bar(self, wanted: int) -> Any:
-        if not self.verbose:
-            return None
-        from bosquet.forests._progress import TreeBar
-
-        return TreeBar(wanted)
 
     # --------------------------------------------------------------- predicting
     @property

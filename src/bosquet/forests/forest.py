@@ -56,7 +56,8 @@ _PARAMETERS = """
     n_jobs : int, default=None
         Threads; None: all processors. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
-    verbose : int, default=0"""
+    verbose : int, default=0
+        Above 0 a line tells trees grown, the out-of-bag error if it is kept, and the time left."""
 
 
 def _documented(**words: str) -> Any:
