@@ -46,7 +46,8 @@ _PARAMETERS = """
         Whether thresholds are sought between the bins of a feature (255 at most) or between all values.
     max_bins : int, default=255
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        Which columns are categorical; "from_dtype": those of text or category type.
+        Which columns are categorical; "from_dtype": those of text or category type. Ordered categories
+        are split by their order unless they are named here.
     monotonic_cst : array or dict, default=None
         For each feature -1, 0 or +1: whether predictions may only fall or rise with it.
     keep_rows : bool, default=False

@@ -43,6 +43,7 @@ from bosquet.trees._growing import (
     growing_options,
 )
 from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
+from bosquet.trees._readable import ReadableTree
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.pruning import prune_by_ccp_alpha, weakest_link_path
 from bosquet.trees.walking import leaves_by_surrogates
@@ -66,7 +67,7 @@ CHECKS = {
 }
 
 
-class BaseTree(BaseEstimator):
+class BaseTree(ReadableTree, BaseEstimator):
     """Growing, pruning and predicting; the subclasses know what a target is."""
 
     _encoder: TableEncoder
@@ -224,46 +225,6 @@ class BaseTree(BaseEstimator):
         total = sums.sum()
         return sums / total if total > 0 else sums
 
-    # ------------------------------------------------------------------ reading
-    def _reading(self) -> dict[str, Any]:
-        check_is_fitted(self, "tree_")
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "feature_names": None if names is None else [str(n) for n in names],
-            "class_names": [str(c) for c in self.classes_] if hasattr(self, "classes_") else None,
-            "categories": self._encoder.levels,
-        }
-
-    def export_text(self, **options: Any) -> str:
-        """The tree as indented text."""
-        from bosquet.trees.reading import export_text
-
-        return export_text(self.tree_, **{**self._reading(), **options})
-
-    def export_graphviz(self, **options: Any) -> str:
-        """The tree in Graphviz's language."""
-        from bosquet.trees.reading import export_graphviz
-
-        return export_graphviz(self.tree_, **{**self._reading(), **options})
-
-    def export_sql(self, **options: Any) -> str:
-        """The tree as an SQL expression."""
-        from bosquet.trees.scoring import export_sql
-
-        return export_sql(self.tree_, **{**self._reading(), **options})
-
-    def export_python(self, **options: Any) -> str:
-        """The tree as the source of a Python function."""
-        from bosquet.trees.scoring import export_python
-
-        return export_python(self.tree_, **{**self._reading(), **options})
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the tree with Matplotlib."""
-        from bosquet.trees.drawing import draw_tree
-
-        return draw_tree(self.tree_, **{**self._reading(), **options})
-
     # ------------------------------------------------------------------ keeping
     def save(self, path: Any) -> None:
         """Write the tree to a file that `bosquet.load` reads."""
@@ -362,6 +323,8 @@ _COMMON = """
     max_competitors : int, default=4
         How many runners-up to remember at each node.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        Which columns are nominal; "from_dtype": those of text or category type. Ordered categories are
+        split by their order unless they are named here.
     monotonic_cst : array or dict, default=None
     random_state : int, RandomState or None, default=None"""
 
