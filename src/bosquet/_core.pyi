@@ -227,5 +227,20 @@ def read_model(file: bytes) -> tuple:
     The ensemble and the metadata of a model file; ModelFileError if it is not a sound one.
     """
 
+def write_parts(parts: Sequence[bytes], metadata: bytes) -> bytes:
+    """
+    A model made of others as a file; each part is the bytes of a model file.
+    """
+
+def read_parts(file: bytes) -> tuple:
+    """
+    The parts and the metadata of a model file made of others; ModelFileError if it is not one.
+    """
+
+def holds_parts(file: bytes) -> bool:
+    """
+    Whether a file is for read_parts; otherwise it is for read_model, or no model file.
+    """
+
 def checksum(bytes: bytes) -> int:
     """CRC-64/XZ, the checksum of model files."""

@@ -316,6 +316,16 @@ class BaseBagging(BaseEstimator):
         variance = jackknife_variance(bags, votes.reshape(len(votes), -1))
         return np.sqrt(variance).reshape(votes.shape[1:])
 
+    # ------------------------------------------------------------------- keeping
+    def save(self, path: Any) -> None:
+        """Write the model to a file that `bosquet.load` reads.
+
+        Its learners must be models of Bosquet's own.
+        """
+        from bosquet.io import save_model
+
+        save_model(self, path)
+
     # --------------------------------------------------------- for the subclasses
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
         """y as learners are given it, and as votes are compared with."""

@@ -37,6 +37,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} cannot be written to a model file")
 
 
+def number_or_none(value: Any) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if np.isfinite(value) else None
+
+
+def number_from(state: float | None) -> float:
+    return float("nan") if state is None else float(state)
+
+
 def classes_state(classes: np.ndarray | None) -> dict[str, Any] | None:
     if classes is None:
         return None

@@ -8,7 +8,13 @@ import numpy as np
 
 from bosquet._core import ModelFileError, hardened
 from bosquet._parameters import check_parameters
-from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.description import (
+    classes_from,
+    classes_state,
+    number_from,
+    number_or_none,
+    plain_parameters,
+)
 
 # What a tree knows of its nodes besides the rules, which the core's part of the file holds.
 _NODE_FIELDS = ("n_rows", "weight", "impurity")
@@ -100,9 +106,9 @@ def forest_metadata(estimator: Any) -> dict[str, Any]:
     metadata["kept_rows"] = None if kept is None else kept.tolist()
     for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
         if hasattr(estimator, name):
-            metadata[name] = float(getattr(estimator, name))
+            metadata[name] = number_or_none(getattr(estimator, name))
     if hasattr(estimator, "oob_curve_"):
-        metadata["oob_curve_"] = estimator.oob_curve_.tolist()
+        metadata["oob_curve_"] = [number_or_none(error) for error in estimator.oob_curve_]
     return metadata
 
 
@@ -126,9 +132,9 @@ def forest_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.n_outputs_ = ensemble.n_outputs
     for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
         if name in metadata:
-            setattr(model, name, float(metadata[name]))
+            setattr(model, name, number_from(metadata[name]))
     if "oob_curve_" in metadata:
-        model.oob_curve_ = np.asarray(metadata["oob_curve_"], dtype=float)
+        model.oob_curve_ = np.array([number_from(error) for error in metadata["oob_curve_"]])
     return model
 
 
