@@ -35,10 +35,4 @@ struct CartTarget {
     bool is_classes() const { return !classes.empty(); }
 };
 
-// The rows a tree is grown on, with how much each counts; all weights are above 0.
-struct Bag {
-    std::vector<std::uint32_t> rows;
-    std::vector<double> weights;
-};
-
 }  // namespace bosquet
