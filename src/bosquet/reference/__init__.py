@@ -11,6 +11,8 @@ uses them.
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
+- `cart`, `pruning`: trees by impurity, and how they are cut back;
+- `forest`: a bag for each tree, a few features at each node, votes;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
 - `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
 """
