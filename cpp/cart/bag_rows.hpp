@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "cart/bag.hpp"
@@ -48,7 +47,7 @@ class BagRows {
                 double y = target.is_classes() ? static_cast<double>(target.classes[rows_[i]])
                                                : target.numbers[rows_[i]] - offset_;
                 items_[i] = {weight, weight * y};
-            } else if constexpr (std::is_same_v<Sums, VectorSums>) {
+            } else if constexpr (Sums::kByRow) {
                 items_[i] = {weight};
             } else {
                 items_[i] = {weight, target.classes[rows_[i]]};

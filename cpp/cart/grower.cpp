@@ -345,6 +345,14 @@ std::unique_ptr<CartGrower> make_cart_grower(const CodedTable& table, const Cart
         bool gini = options.criterion == Criterion::gini;
         if (!gini && options.criterion != Criterion::entropy)
             throw InputError("classes are split by gini or entropy");
+        if (!target.class_counts.empty()) {
+            auto several = [&](auto sums) {
+                sums = {target.outputs, target.class_counts, target.classes.data(), table.rows};
+                return with(sums);
+            };
+            return gini ? several(SeveralClassSums<Criterion::gini>{})
+                        : several(SeveralClassSums<Criterion::entropy>{});
+        }
         if (target.outputs == 2)
             return gini ? with(PairSums<Criterion::gini>{}) : with(PairSums<Criterion::entropy>{});
         return gini ? with(ClassSums<Criterion::gini>{target.outputs})

@@ -40,9 +40,7 @@ class NodeValues {
             if (target_.is_classes()) return sums[1] == 0 || sums[1] == sums[0];
             return equal_numbers(node, target_.numbers.data());
         } else {
-            std::uint32_t classes = 0;
-            for (double weight : sums) classes += weight > 0;
-            return classes < 2;
+            return sums_.one_class(sums.data());
         }
     }
 

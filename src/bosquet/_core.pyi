@@ -186,7 +186,7 @@ class CartTree:
 class CartFit:
     """Grows trees by impurity on one table and target."""
 
-    def __init__(self, table: CodedTable, target: object, outputs: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: dict, threads: int) -> None: ...
+    def __init__(self, table: CodedTable, target: object, outputs: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: dict, threads: int, class_counts: Sequence[int] = []) -> None: ...
 
     def grow(self, ensemble: Ensemble, keys: Sequence[int], draws: int, replace: bool, balanced: bool = False) -> None:
         """Adds one tree for each key, grown on a bag of `draws` rows."""
@@ -204,7 +204,7 @@ def add_tree(ensemble: Ensemble, feature: Annotated[NDArray[numpy.int32], dict(s
     Adds a tree given as arrays with an entry a node, as tree_arrays gives them.
     """
 
-def hardened(ensemble: Ensemble) -> Ensemble:
+def hardened(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
     """
     The ensemble whose leaves vote for one output instead of holding shares.
     """

@@ -27,7 +27,13 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_sample_weight
 from bosquet.data import TableEncoder, n_rows, take_rows
-from bosquet.trees._growing import Target, code_table, empty_ensemble, growing_options
+from bosquet.trees._growing import (
+    Target,
+    cart_fit,
+    code_table,
+    empty_ensemble,
+    growing_options,
+)
 
 # n_estimators="auto" grows until the mean of the out-of-bag error over a window of trees is no further
 # below that over the window before than this share of its standard error, and stops here at the latest.
@@ -121,7 +127,7 @@ class BaseForest(BaseEstimator):
         rows = n_rows(columns)
         target = self._check_target(y, rows, continuing)
         own_weight = check_sample_weight(sample_weight, rows)
-        weight = self._check_weight(own_weight, target)
+        weight = self._check_weight(own_weight, target, y)
         self._check_bags()
         record = self._open_record(target, own_weight, weight)
 
@@ -153,7 +159,7 @@ class BaseForest(BaseEstimator):
         self._grow(columns, target, weight, record)
         self._hardened = None
         if getattr(self, "voting", "soft") == "hard":
-            self._hardened = _core.hardened(self._ensemble)
+            self._hardened = self._harden()
         if record is not None:
             self._publish(record)
         if self.keep_rows:
@@ -175,7 +181,7 @@ class BaseForest(BaseEstimator):
         weight_of_all = float(weight.sum()) if weight.size else float(target.rows)
         options = growing_options(self, self._encoder, weight_of_all)
         options["random_thresholds"] = self._random_thresholds
-        fit = _core.CartFit(table, target.values, target.outputs, weight, options, threads)
+        fit = cart_fit(table, target, weight, options, threads)
         automatic = self.n_estimators == "auto"
         wanted = MOST_TREES if automatic else self.n_estimators
         if wanted < len(self._keys):
@@ -221,7 +227,7 @@ class BaseForest(BaseEstimator):
         counted = own_weight if own_weight.size else np.ones(target.rows)
         if weight.size:
             counted = np.where(weight > 0, counted, 0.0)
-        return OutOfBag(target.by_row, counted, self._oob_losses)
+        return OutOfBag(target.by_row, counted, self._oob_losses())
 
     def _replay(self, record: OutOfBag, columns: Any, first: int) -> None:
         """Show the record the trees from `first` on, each with the rows that it did not see."""

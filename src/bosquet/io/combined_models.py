@@ -165,7 +165,7 @@ def _always(place: Any, classes: np.ndarray | None, n_features: int) -> Any:
 
 def _check_member(member: Any, classes: np.ndarray | None) -> None:
     own = getattr(member, "classes_", None)
-    if (own is None) != (classes is None):
+    if (own is None) != (classes is None) or isinstance(own, list):
         raise ModelFileError(f"a {type(member).__name__} cannot be a member of this model")
     # A member may lack a class, but its votes are placed by label.
     if own is not None and classes is not None and not np.isin(own, classes).all():

@@ -46,9 +46,12 @@ def number_from(state: float | None) -> float:
     return float("nan") if state is None else float(state)
 
 
-def classes_state(classes: np.ndarray | None) -> dict[str, Any] | None:
+def classes_state(classes: Any) -> Any:
+    """The classes of a target; of several targets a list."""
     if classes is None:
         return None
+    if isinstance(classes, list):
+        return [classes_state(some) for some in classes]
     kind = classes.dtype.kind
     if kind not in "biufUO":
         raise ValueError(f"classes of type {classes.dtype} cannot be written to a model file")

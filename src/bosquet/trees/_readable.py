@@ -19,6 +19,8 @@ class ReadableTree:
         check_is_fitted(self, "tree_")
         names = getattr(self, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
+        if isinstance(classes, list):
+            classes = None  # shares of several targets are read as so many numbers
         return {
             "feature_names": None if names is None else [str(name) for name in names],
             "class_names": None if classes is None else [str(label) for label in classes],

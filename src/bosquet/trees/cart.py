@@ -29,14 +29,19 @@ from bosquet._targets import (
     check_same_length,
     check_sample_weight,
     check_single_target,
-    class_numbers,
-    learn_classes,
     weigh_classes,
 )
 from bosquet.data import TableEncoder, n_rows, take_rows
 from bosquet.trees._class_costs import ClassCosts, class_costs
+from bosquet.trees._class_targets import (
+    by_target,
+    class_target,
+    classes_among,
+    most_probable,
+)
 from bosquet.trees._growing import (
     Target,
+    cart_fit,
     class_shares,
     code_table,
     empty_ensemble,
@@ -110,7 +115,7 @@ class BaseTree(ReadableTree, BaseEstimator):
         )
         rows = n_rows(columns)
         target = self._check_target(y, rows)
-        weight = self._check_weight(check_sample_weight(sample_weight, rows), target)
+        weight = self._check_weight(check_sample_weight(sample_weight, rows), target, y)
         self._encoder, self.n_features_in_ = encoder, encoder.n_features
         if encoder.feature_names is not None:
             self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
@@ -133,7 +138,7 @@ class BaseTree(ReadableTree, BaseEstimator):
         self.tree_ = self._settled(tree)
         self._ensemble = empty_ensemble(self._encoder, target)
         value = self.tree_.value
-        stored = value[:, 1:2] if target.is_classes and target.outputs == 2 else value
+        stored = value[:, 1:2] if target.is_classes and target.stored_outputs == 1 else value
         _core.add_tree(
             self._ensemble,
             self.tree_.feature,
@@ -258,9 +263,7 @@ class Growth:
         options = growing_options(est, self.encoder, whole)
         options["competitors"] = est.max_competitors
         options["surrogates"] = est.max_surrogates if est.missing == "surrogate" else 0
-        fit = _core.CartFit(
-            self.table, self.target.values, self.target.outputs, weight, options, self.threads
-        )
+        fit = cart_fit(self.table, self.target, weight, options, self.threads)
         grown = fit.grow_one(self.seed)
         ensemble = empty_ensemble(self.encoder, self.target)
         grown.add_to(ensemble)
@@ -340,10 +343,12 @@ def _documented(measures: str) -> Any:
 
 @_documented('"misclassified" (default), "deviance" or "cost".')
 class DecisionTreeClassifier(ClassifierMixin, BaseTree):
-    """A classification tree.
+    """A classification tree, for one target or several at once.
 
     Splits are exact: every threshold between two values is tried, and nominal columns are split into
-    two groups of categories, the best there are for two classes and for up to twelve categories.
+    two groups of categories, the best there are for two classes and for up to twelve categories. With
+    several targets impurity is the mean over them, `predict` gives (n_samples, n_outputs), and
+    `predict_proba` a list; priors, costs and pruning by `pruning` are for one target.
 
     Parameters
     ----------
@@ -358,7 +363,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 
     Attributes
     ----------
-    classes_ : array of the class labels.
+    classes_ : array of the class labels; of several targets a list of arrays.
     tree_ : TreeArrays
         The tree, with what is known of its nodes.
     pruning_table_ : PruningTable
@@ -410,7 +415,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    _costs: ClassCosts
+    classes_: Any  # an array, or of several targets a list of arrays
+    n_classes_: Any
+    _costs: ClassCosts | None  # None: several targets
 
     def _check_criterion(self) -> None:
         if self.criterion not in ("gini", "entropy", "log_loss"):
@@ -419,18 +426,22 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             )
 
     def _check_target(self, y: Any, rows: int) -> Target:
-        labels = check_labels(y)
-        check_same_length(labels.size, rows)
-        self.classes_ = learn_classes(labels)
-        self.n_classes_ = self.classes_.size
-        if self.n_classes_ < 2:
-            raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}: a classifier needs at least two classes"
-            )
-        return Target.of_classes(class_numbers(labels, self.classes_), self.n_classes_)
+        labels = check_labels(y, several=True)
+        check_same_length(len(labels), rows)
+        self.classes_ = classes_among(labels)
+        several = isinstance(self.classes_, list)
+        self.n_outputs_ = len(self.classes_) if several else 1
+        self.n_classes_ = [c.size for c in self.classes_] if several else self.classes_.size
+        for name in ("priors", "costs", "pruning") if several else ():
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} takes one target of classes, but y has {self.n_outputs_}")
+        return class_target(labels, self.classes_)
 
-    def _check_weight(self, weight: np.ndarray, target: Target) -> np.ndarray:
-        weight = weigh_classes(self.class_weight, self.classes_[target.values], weight)
+    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
+        weight = weigh_classes(self.class_weight, check_labels(y, several=True), weight)
+        self._costs = None
+        if target.class_counts:
+            return weight
         mass = np.bincount(
             target.values, weight if weight.size else None, minlength=self.n_classes_
         )
@@ -442,22 +453,38 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return by_row * weight if weight.size else by_row
 
     def _settled(self, tree: TreeArrays) -> TreeArrays:
-        tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
+        if self._costs is not None:
+            tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
         return tree
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Shares of the classes in each row's leaf, under the priors if there are any."""
-        return self._values(X)
+    def predict_proba(self, X: Any) -> Any:
+        """Shares of the classes in each row's leaf, under the priors if there are any.
+
+        Of several targets a list with an array for each.
+        """
+        shares = self._values(X)
+        return by_target(shares, self.classes_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row's leaf, or with costs the least costly."""
+        """The most probable class of each row's leaf, or with costs the least costly.
+
+        Shape (n_samples,), or (n_samples, n_outputs) of several targets.
+        """
         shares = self._values(X)
+        if self._costs is None:
+            return most_probable(shares, self.classes_)
         return self.classes_[self._costs.decide(shares)]
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities."""
+        shares = self._values(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return by_target(np.log(shares), self.classes_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 @_documented("the squared error alone.")
@@ -532,7 +559,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         self.n_outputs_ = numbers.shape[0]
         return Target.of_numbers(numbers)
 
-    def _check_weight(self, weight: np.ndarray, target: Target) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
         return weight
 
     def predict(self, X: Any) -> np.ndarray:
