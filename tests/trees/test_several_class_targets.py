@@ -181,9 +181,9 @@ def test_what_takes_one_target_says_so():
         forest.fit(X, y[:, 0])
     with pytest.raises(ValueError, match="y holds the class 7"):
         forest.fit(X, np.where(y == 1, 7, y))
+    labels = labelled()[1]
+    labels[3, 1] = None
     with pytest.raises(ValueError, match=r"y\[3\] is missing"):
-        labels = labelled()[1]
-        labels[3, 1] = None
         forest.fit(X, labels)
     assert forest.n_estimators_ == 9
     more = forest.fit(X, y)
