@@ -168,7 +168,8 @@ Doubles on_rows(const Stump& stump, Search& search) {
     {
         nb::gil_scoped_release release;
         std::scoped_lock lock(search.in_use());
-        StumpSides(search.table(), stump, search.team()).fill({0, right.size()}, right.data());
+        StumpSides sides(search.table(), stump, search.isa(), search.team());
+        sides.fill({0, right.size()}, right.data());
     }
     return answers(stump, right.size(), right);
 }

@@ -37,6 +37,10 @@ struct StumpKernels {
     MovedRows (*move_rows)(const std::uint8_t* right, std::size_t count, const StumpStep& step,
                            double per_one, double* weights, double* margins,
                            std::int64_t* response);
+    // right[i] = 1 unless bins[i] is in 1..last, or is 0 and missing values go left. With missing
+    // values on the right, `last` is at least 1.
+    void (*sides_of_bins)(const std::uint8_t* bins, std::size_t count, std::uint8_t last,
+                          bool missing_left, std::uint8_t* right);
     // out[i] = exp(-margins[i])
     void (*exponentials)(const double* margins, std::size_t count, double* out);
 };

@@ -39,6 +39,7 @@ StumpBoost::BlockSums& StumpBoost::BlockSums::operator+=(const BlockSums& other)
 StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<const double> target,
                        std::span<const double> weight, StumpVariant variant, double learning_rate)
     : table_(table),
+      isa_(isa),
       kernels_(select_stump_kernels(isa)),
       team_(team),
       variant_(variant),
@@ -134,7 +135,7 @@ void StumpBoost::sweep_weights() {
 }
 
 void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
-    StumpSides sides(table_, stump, team_);
+    StumpSides sides(table_, stump, isa_, team_);
     struct alignas(64) Wrong {
         std::int64_t rows = 0;
     };
@@ -190,7 +191,7 @@ StumpBoost::BlockSums StumpBoost::reweigh_block(Range rows, const StumpSides& si
 }
 
 void StumpBoost::reweigh(const Stump& stump, const double* by_side) {
-    StumpSides sides(table_, stump, team_);
+    StumpSides sides(table_, stump, isa_, team_);
     std::vector<BlockSums> blocks(block_count(table_.rows()));
     team_.run(blocks.size(), [&](std::size_t index, int) {
         blocks[index] = reweigh_block(block(table_.rows(), index), sides, by_side);
@@ -207,7 +208,7 @@ void StumpBoost::reweigh(const Stump& stump, const double* by_side) {
 }
 
 double StumpBoost::wrong_weight(const Stump& stump) const {
-    StumpSides sides(table_, stump, team_);
+    StumpSides sides(table_, stump, isa_, team_);
     double sum = 0;
     std::uint8_t right[StumpFinder::kRunRows];
     for (std::size_t begin = 0; begin < table_.rows(); begin += StumpFinder::kRunRows) {

@@ -78,6 +78,7 @@ class StumpBoost {
     StumpStep step_of(const StumpFinding& finding, double scale, double& z) const;
 
     const StumpTable& table_;
+    Isa isa_;
     const StumpKernels& kernels_;
     Team& team_;
     StumpVariant variant_;

@@ -1,6 +1,7 @@
 #include "stump/table.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -131,36 +132,37 @@ void StumpTable::describe(const CutPlace& place, Stump& stump) const {
     stump.left_rows = static_cast<double>(left);
 }
 
-StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Team& team) {
+StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa, Team& team)
+    : kernels_(select_stump_kernels(isa)), missing_left_(stump.missing_left) {
     if (stump.is_constant()) return;
     auto feature = static_cast<std::uint32_t>(stump.feature);
     if (feature >= table.features()) throw InputError("the table does not have this feature");
-    if (const OrderedColumn* column = table.ordered(feature)) {
-        if (stump.nominal) throw InputError("the stump's feature is nominal, the table's is not");
+    const OrderedColumn* column = table.ordered(feature);
+    const FeatureBins& bins = table.bins(feature);
+    if (stump.nominal != (column == nullptr && bins.categorical))
+        throw InputError("the stump's feature is nominal and the table's is not, or the reverse");
+    if (column != nullptr) {
         place_ordered(table, *column, stump, team);
         return;
     }
-    const FeatureBins& bins = table.bins(feature);
-    if (stump.nominal != bins.categorical)
-        throw InputError("the stump's feature is nominal and the table's is not, or the reverse");
     const FeaturePlace& place = table.binned().layout().features[feature];
     if (!place.active) throw InputError("the stump's feature has one value only in the table");
-    right_of_bin_.assign(std::max(place.bins, 256u), 1);
-    right_of_bin_[0] = !stump.missing_left;
-    if (stump.nominal) {
-        for (std::uint32_t code : stump.left_categories)
-            if (code < bins.categories) right_of_bin_[1 + code] = 0;
-    } else {
-        // A bin is on the left if its upper edge is.
-        auto first_above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
-        auto left = static_cast<std::size_t>(first_above - bins.edges.begin());
-        if (stump.threshold == std::numeric_limits<double>::infinity()) left = place.bins - 1;
-        std::fill_n(right_of_bin_.begin() + 1, left, std::uint8_t{0});
+    if (!stump.nominal) {
+        // A bin is on the left if its upper edge is; the last one has none.
+        auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
+        bool all = stump.threshold == std::numeric_limits<double>::infinity();
+        last_ = static_cast<std::uint8_t>(all ? place.bins - 1 : above - bins.edges.begin());
+        ordered_ = table.binned().column(place);
+        return;
     }
+    right_of_bin_.assign(place.bins, 1);
+    right_of_bin_[0] = !stump.missing_left;
+    for (std::uint32_t code : stump.left_categories)
+        if (code < bins.categories) right_of_bin_[1 + code] = 0;
     if (place.wide)
         wide_ = table.binned().wide_column(place);
     else
-        narrow_ = table.binned().column(place);
+        levels_ = table.binned().column(place);
 }
 
 void StumpSides::place_ordered(const StumpTable& table, const OrderedColumn& column,
@@ -187,8 +189,12 @@ void StumpSides::place_ordered(const StumpTable& table, const OrderedColumn& col
 
 void StumpSides::fill(Range range, std::uint8_t* right) const {
     const std::uint8_t* side = right_of_bin_.data();
-    if (narrow_ != nullptr)
-        for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[narrow_[range.begin + i]];
+    if (ordered_ != nullptr && last_ == 0 && !missing_left_)
+        std::fill_n(right, range.size(), std::uint8_t{1});
+    else if (ordered_ != nullptr)
+        kernels_.sides_of_bins(ordered_ + range.begin, range.size(), last_, missing_left_, right);
+    else if (levels_ != nullptr)
+        for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[levels_[range.begin + i]];
     else if (wide_ != nullptr)
         for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[wide_[range.begin + i]];
     else if (right_of_row_.size() > 0)

@@ -13,6 +13,7 @@
 #include "data/binning.hpp"
 #include "data/table.hpp"
 #include "parallel/team.hpp"
+#include "stump/kernels.hpp"
 #include "stump/order.hpp"
 #include "stump/stump.hpp"
 
@@ -75,7 +76,7 @@ class StumpTable {
 // Which side the rows of a prepared table are on.
 class StumpSides {
   public:
-    StumpSides(const StumpTable& table, const Stump& stump, Team& team);
+    StumpSides(const StumpTable& table, const Stump& stump, Isa isa, Team& team);
     // right[i] = 1 where row range.begin + i is on the right, else 0.
     void fill(Range range, std::uint8_t* right) const;
 
@@ -83,9 +84,13 @@ class StumpSides {
     void place_ordered(const StumpTable& table, const OrderedColumn& column, const Stump& stump,
                        Team& team);
 
-    const std::uint8_t* narrow_ = nullptr;
+    const StumpKernels& kernels_;
+    const std::uint8_t* ordered_ = nullptr;  // bins of an ordered column; those up to last_ go left
+    const std::uint8_t* levels_ = nullptr;
     const std::uint16_t* wide_ = nullptr;
-    std::vector<std::uint8_t> right_of_bin_;
+    std::uint8_t last_ = 0;
+    bool missing_left_ = false;
+    std::vector<std::uint8_t> right_of_bin_;  // of a nominal column
     Buffer<std::uint8_t> right_of_row_;
 };
 
