@@ -111,7 +111,7 @@ class Search {
         nb::gil_scoped_release release;
         std::scoped_lock lock(in_use_);
         QuantisedRows quantised(span_of(target), span_of(weight), criterion, team_);
-        finder_->sweep(quantised.kind(),
+        finder_->sweep(criterion, criterion == StumpCriterion::squared,
                        [&](Range run, std::int64_t* response, std::int64_t* weights, int) {
                            return quantised.fill(run, response, weights);
                        });
@@ -168,7 +168,7 @@ Doubles on_rows(const Stump& stump, Search& search) {
     {
         nb::gil_scoped_release release;
         std::scoped_lock lock(search.in_use());
-        StumpSides sides(search.table(), stump, search.isa(), search.team());
+        StumpSides sides(search.table(), stump, search.isa());
         sides.fill({0, right.size()}, right.data());
     }
     return answers(stump, right.size(), right);

@@ -211,7 +211,7 @@ class Blocks final : public BlockSearch {
           count_(count),
           team_(team),
           response_(count),
-          weight_(rows.kind() == RowKind::pairs ? count : 0) {
+          weight_(criterion == StumpCriterion::squared ? count : 0) {
         total_ = rows.fill({0, count}, response_.data(), weight_.data());
         best_ = BlockCut<Rule>{Rule(total_).alone()};
         RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};

@@ -136,9 +136,11 @@ struct FoundCut {
     std::uint32_t position = 0;  // how many bins, levels or rows, in their order, go left
     StumpSums left;
 
+    // More gain is better, or as much at a lower position.
     void consider(const Rule& rule, StumpSums sums, std::uint32_t at, bool missing) {
         auto reached = rule(sums);
-        if (!(reached > gain)) return;
+        bool lower = found && reached == gain && at < position;
+        if (!(reached > gain) && !lower) return;
         gain = reached;
         found = true;
         missing_left = missing;
