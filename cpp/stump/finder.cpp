@@ -1,7 +1,8 @@
 #include "stump/finder.hpp"
 
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <utility>
 
 #include "base/math.hpp"
 
@@ -219,32 +220,35 @@ void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cut
     });
 }
 
-// Splits inside bins, where one may reach what the best split between bins gains.
+// Splits inside bins, where one may reach what the best split so far gains; the columns that may
+// gain most come first.
 template <class Rule>
 void StumpFinder::search_rows(const Rule& rule, const std::vector<typename Rule::Gain>& bounds,
                               std::vector<FoundCut<Rule>>& cuts) {
+    using Gain = typename Rule::Gain;
     const std::vector<OrderedColumn>& ordered = table_.ordered();
-    auto bar = rule.alone();
+    Gain bar = rule.alone();
     for (const FoundCut<Rule>& cut : cuts) bar = std::max(bar, cut.gain);
-    RowSums rows{response_.data(), kept_ == Kept::pairs ? weight_.data() : nullptr};
-    std::vector<std::size_t> promising;
+    std::vector<std::pair<Gain, std::size_t>> promising;
     for (std::size_t i = 0; i < ordered.size(); ++i) {
+        const Gain* of_bins = bounds.data() + i * 256;
+        Gain most = *std::max_element(of_bins + 1, of_bins + ordered[i].starts.size());
         FoundCut<Rule>& cut = cuts[ordered[i].feature];
-        auto first = bounds.begin() + static_cast<std::ptrdiff_t>(i * 256 + 1);
-        auto most = *std::max_element(
-            first, first + static_cast<std::ptrdiff_t>(ordered[i].starts.size() - 1));
         if (most >= bar)
-            promising.push_back(i);
+            promising.emplace_back(most, i);
         else if (cut.found)
             cut.position = ordered[i].starts[cut.position];
     }
-    team_.run(promising.size(), [&](std::size_t task, int) {
-        const OrderedColumn& column = ordered[promising[task]];
+    std::sort(promising.begin(), promising.end(), std::greater<>());
+    RowSums rows{response_.data(), kept_ == Kept::pairs ? weight_.data() : nullptr};
+    std::vector<Gain> bars(team_.size(), bar);
+    team_.run(promising.size(), [&](std::size_t task, int worker) {
+        std::size_t i = promising[task].second;
+        std::uint32_t feature = ordered[i].feature;
         std::vector<BinSums> bins;
-        read_bins(column.feature, bins);
-        const auto* of_column = bounds.data() + promising[task] * 256;
-        scan_ordered<Rule>(column, bins, {of_column, bins.size()}, bar, rows, rule,
-                           cuts[column.feature]);
+        read_bins(feature, bins);
+        scan_ordered<Rule>(ordered[i], bins, {bounds.data() + i * 256, bins.size()}, bars[worker],
+                           rows, rule, cuts[feature]);
     });
 }
 

@@ -3,7 +3,8 @@
 // A rule is made for the sums of all rows and says what a split gains: more is better, and a split
 // is taken only if it gains more than the best constant does `alone`. The gain is a convex function
 // of the left side's sums, so over a box of them it is largest at a corner: `bound`, which in
-// floating point is a little more than that.
+// floating point is a little more than that. `falls_short` tells, sooner than computing the gain,
+// that it is below another.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +43,9 @@ struct SumBox {
     SumBox with(StumpSums more) const { return {low + more, up, down, weight}; }
 };
 
+// More than all roundings of a gain together, as a share of it.
+constexpr double kSlack = 0x1p-44;
+
 inline std::int64_t magnitude(std::int64_t value) { return value < 0 ? -value : value; }
 
 // A side that says the sign of its response S is right on (W + |S|) / 2 of its weight: the more
@@ -55,6 +59,7 @@ struct ErrorRule {
     Gain operator()(StumpSums left) const {
         return magnitude(left.response) + magnitude(total.response - left.response);
     }
+    bool falls_short(StumpSums left, Gain gain) const { return (*this)(left) < gain; }
     Gain bound(const SumBox& box) const {
         return std::max((*this)({box.low.response + box.up, 0}),
                         (*this)({box.low.response - box.down, 0}));
@@ -75,12 +80,20 @@ struct ExponentialRule {
     }
     Gain alone() const { return -root(total); }
     Gain operator()(StumpSums left) const { return -(root(left) + root(total - left)); }
+    // sqrt(a) + sqrt(b) > c if a + b > c^2 or 4 a b > (c^2 - a - b)^2.
+    bool falls_short(StumpSums left, Gain gain) const {
+        StumpSums right = total - left;
+        double a = static_cast<double>(left.positive()) * static_cast<double>(left.negative());
+        double b = static_cast<double>(right.positive()) * static_cast<double>(right.negative());
+        double over = gain * gain * (1 + kSlack) - (a + b);
+        return over < 0 || 4 * a * b > over * over * (1 + kSlack);
+    }
     // The corners: none of the stretch, all of it, and all of one class.
     Gain bound(const SumBox& box) const {
         Gain most = std::max((*this)(box.low), (*this)(box.high()));
         most = std::max(most, (*this)(box.low + StumpSums{box.up, box.up}));
         most = std::max(most, (*this)(box.low + StumpSums{-box.down, box.down}));
-        return most + 0x1p-48 * root(total);
+        return most + kSlack * root(total);
     }
 
     StumpSums total;
@@ -104,6 +117,12 @@ struct SquaredRule {
         return t * t / (weight * static_cast<double>(rest));
     }
 
+    bool falls_short(StumpSums left, Gain gain) const {
+        auto weight = static_cast<double>(left.weight);
+        auto rest = static_cast<double>(total.weight - left.weight);
+        double t = static_cast<double>(left.response) - mean * weight;
+        return t * t < gain * (1 - kSlack) * (weight * rest);
+    }
     Gain bound(const SumBox& box) const {
         const std::int64_t responses[2] = {box.low.response - box.down, box.low.response + box.up};
         const std::int64_t weights[2] = {box.low.weight, box.low.weight + box.weight};
@@ -114,11 +133,11 @@ struct SquaredRule {
             auto a = static_cast<double>(weight), c = static_cast<double>(total.weight - weight);
             for (std::int64_t response : responses) {
                 double s = static_cast<double>(response), expected = mean * a;
-                double t = std::abs(s - expected) + 0x1p-48 * (std::abs(s) + std::abs(expected));
+                double t = std::abs(s - expected) + kSlack * (std::abs(s) + std::abs(expected));
                 most = std::max(most, t * t / (a * c));
             }
         }
-        return most * (1 + 0x1p-48);
+        return most * (1 + kSlack);
     }
 
     StumpSums total;
@@ -138,6 +157,7 @@ struct FoundCut {
 
     // More gain is better, or as much at a lower position.
     void consider(const Rule& rule, StumpSums sums, std::uint32_t at, bool missing) {
+        if (rule.falls_short(sums, gain)) return;
         auto reached = rule(sums);
         bool lower = found && reached == gain && at < position;
         if (!(reached > gain) && !lower) return;

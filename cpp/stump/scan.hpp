@@ -129,18 +129,45 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums low, St
     }
 }
 
+// For the 0-1 error the gain grows with the distance of the left sum from the stretch between 0 and
+// the total. So only the greatest and the least sum can be best, and a bin whose extremes fall
+// short need not be looked at more closely.
+inline bool is_promising(const OrderedColumn& column, std::size_t bin, StumpSums low,
+                         StumpSums missing, RowSums rows, const ErrorRule& rule,
+                         std::int64_t gain) {
+    std::int64_t sum = low.response, most = sum, least = sum;
+    const std::uint32_t* entry = column.order.rows.data();
+    for (std::uint32_t i = column.starts[bin - 1]; i + 1 < column.starts[bin]; ++i) {
+        sum += rows.response[entry[i] & RowOrder::kRow];
+        most = sum > most ? sum : most;
+        least = sum < least ? sum : least;
+    }
+    auto reaches = [&](std::int64_t response) { return rule({response, 0}) >= gain; };
+    return reaches(most) || reaches(least) ||
+           (column.order.has_missing() &&
+            (reaches(most + missing.response) || reaches(least + missing.response)));
+}
+
+template <class Rule>
+bool is_promising(const OrderedColumn&, std::size_t, StumpSums, StumpSums, RowSums, const Rule&,
+                  typename Rule::Gain) {
+    return true;
+}
+
 // Those bins of an ordered column that may hold a split to reach the bar, searched row by row. The
-// position of `best`, a number of bins, becomes a number of rows.
+// position of `best`, a number of bins, becomes a number of rows. The bar rises with what is found.
 template <class Rule>
 void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
-                  std::span<const typename Rule::Gain> bounds, typename Rule::Gain bar,
+                  std::span<const typename Rule::Gain> bounds, typename Rule::Gain& bar,
                   RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
     if (best.found) best.position = column.starts[best.position];
-    StumpSums left;
+    StumpSums left, missing = bins[0].all;
     for (std::size_t bin = 1; bin < bins.size(); ++bin) {
         // As good as the best is good enough: its threshold may be lower.
-        if (bounds[bin] >= bar && bounds[bin] >= best.gain && bounds[bin] > rule.alone())
-            scan_inside(column, bin, left, bins[0].all, rows, rule, best);
+        if (bounds[bin] >= bar && bounds[bin] > rule.alone() &&
+            is_promising(column, bin, left, missing, rows, rule, bar))
+            scan_inside(column, bin, left, missing, rows, rule, best);
+        bar = std::max(bar, best.gain);
         left = left + bins[bin].all;
     }
 }
