@@ -88,11 +88,9 @@ class StumpFinder {
     template <class Rule>
     StumpFinding find(const Rule& rule);
     template <class Rule>
-    void search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts,
-                     std::vector<typename Rule::Gain>& bounds);
+    void search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
     template <class Rule>
-    void search_rows(const Rule& rule, const std::vector<typename Rule::Gain>& bounds,
-                     std::vector<FoundCut<Rule>>& cuts);
+    void search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
 
     const StumpTable& table_;
     const GrowKernels& grow_kernels_;

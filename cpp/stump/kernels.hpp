@@ -34,6 +34,14 @@ struct MovedRows {
     std::size_t wrong = 0;      // rows that the vote now has wrong
 };
 
+// Buckets of equal width for values between two finite ones: a value's bucket is that of its
+// distance from the lowest, and never before that of a lower value.
+struct BucketScale {
+    double low = 0, high = 0;
+    double per_one = 0;       // buckets to half a unit of value: a difference may not be a double
+    std::uint16_t count = 1;  // of buckets; that number itself is for missing values
+};
+
 struct StumpKernels {
     // One round's step. A weight has the sign of its row's class; `response` gets it in units,
     // `change` by how much that changed, and `changed` the rows whose factor is not 1.
@@ -44,6 +52,11 @@ struct StumpKernels {
     // values on the right, `last` is at least 1.
     void (*sides_of_bins)(const std::uint8_t* bins, std::size_t count, std::uint8_t last,
                           bool missing_left, std::uint8_t* right);
+    // The least and the greatest finite value, into `scale`; returns whether a value is missing.
+    bool (*find_range)(const double* values, std::size_t count, BucketScale& scale);
+    // out[i] is the bucket of values[i]; infinite values go with the outermost finite ones.
+    void (*put_into_buckets)(const double* values, std::size_t count, const BucketScale& scale,
+                             std::uint16_t* out);
     // out[i] = exp(-margins[i])
     void (*exponentials)(const double* margins, std::size_t count, double* out);
 };

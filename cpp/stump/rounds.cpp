@@ -100,9 +100,10 @@ std::int64_t StumpBoost::count_wrong(Range run) const {
     std::int64_t wrong = 0;
     for (std::size_t i = run.begin; i < run.end; ++i) {
         // f = 0 is the negative class: a row of the positive one is wrong there.
-        bool is_wrong = is_positive(weights_[i]) ? margins_[i] <= 0 : margins_[i] < 0;
+        bool is_wrong =
+            (margins_[i] < 0) | ((margins_[i] == 0) & static_cast<int>(is_positive(weights_[i])));
         std::int64_t units = prior_.size() > 0 ? in_units(prior_[i], kPriorPerOne) : 1;
-        wrong += is_wrong ? units : 0;
+        wrong += units * is_wrong;
     }
     return wrong;
 }
@@ -159,36 +160,47 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
     set_training_error(all);
 }
 
+// Newton's step for the log loss as weighted least squares. f is half the log odds, so the odds
+// against a row's own class are e^(-2 y f).
+void StumpBoost::set_logit(Range run, const double* falls, BlockSums& sums) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        double odds = falls[i - run.begin] * falls[i - run.begin];
+        double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
+        double weight = row_weight(i) * std::max(own * other, kLeastWeight);
+        double response = std::min(1 / own, kMostResponse);
+        responses_[i] = with_sign_of(weight * response, weights_[i]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sums.weight += weight;
+        sums.absolute += weight * response;
+        sums.squares += weight * response * response;
+    }
+}
+
+void StumpBoost::set_mada(Range run, const double* falls, BlockSums& sums) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        double weight = row_weight(i) * std::min(1.0, falls[i - run.begin]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sums.weight += weight;
+    }
+}
+
 StumpBoost::BlockSums StumpBoost::reweigh_block(Range rows, const StumpSides& sides,
                                                 const double* by_side) {
     BlockSums sums;
     std::uint8_t right[kRunRows];
-    double falls[kRunRows];
+    double falls[kRunRows];  // e^(-y f)
     for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows) {
         Range run{begin, std::min(begin + kRunRows, rows.end)};
         sides.fill(run, right);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            double step = by_side[right[i]];
-            margins_[begin + i] += is_positive(weights_[begin + i]) ? step : -step;
-        }
+        for (std::size_t i = 0; i < run.size(); ++i)
+            margins_[begin + i] += by_side[right[i]] * with_sign_of(1, weights_[begin + i]);
         kernels_.exponentials(margins_.data() + begin, run.size(), falls);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            double row = row_weight(begin + i), old = weights_[begin + i];
-            sums.potential += row * falls[i];
-            double weight = row * std::min(1.0, falls[i]);
-            if (variant_ == StumpVariant::logit) {
-                // f is half the log odds, so the odds against the row's own class are e^(-2 y f).
-                double odds = falls[i] * falls[i];
-                double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
-                weight = row * std::max(own * other, kLeastWeight);
-                double response = std::min(1 / own, kMostResponse);
-                responses_[begin + i] = with_sign_of(weight * response, old);
-                sums.absolute += weight * response;
-                sums.squares += weight * response * response;
-            }
-            weights_[begin + i] = with_sign_of(weight, old);
-            sums.weight += weight;
-        }
+        for (std::size_t i = 0; i < run.size(); ++i)
+            sums.potential += row_weight(begin + i) * falls[i];
+        if (variant_ == StumpVariant::logit)
+            set_logit(run, falls, sums);
+        else
+            set_mada(run, falls, sums);
         sums.wrong += count_wrong(run);
     }
     return sums;

@@ -72,6 +72,8 @@ class StumpBoost {
     // The step of the round, and weights that follow from the margins: their sum is known only
     // afterwards, so that turning them into units is another pass.
     void reweigh(const Stump& stump, const double* by_side);
+    void set_logit(Range run, const double* falls, BlockSums& sums);
+    void set_mada(Range run, const double* falls, BlockSums& sums);
     BlockSums reweigh_block(Range rows, const StumpSides& sides, const double* by_side);
 
     double wrong_weight(const Stump& stump) const;

@@ -100,75 +100,58 @@ std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const Foun
     return chosen;
 }
 
-// The most that a split inside a bin could gain, by bin.
+// Whether a split that takes some of a box's rows to the left could gain as much as the bar.
 template <class Rule>
-void bound_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule,
-                std::span<typename Rule::Gain> bounds) {
-    StumpSums left;
-    for (std::size_t bin = 1; bin < bins.size(); ++bin) {
-        SumBox box = bins[bin].box(left);
-        bounds[bin] = rule.bound(box);
-        if (has_missing) bounds[bin] = std::max(bounds[bin], rule.bound(box.with(bins[0].all)));
+bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Rule& rule,
+               typename Rule::Gain bar) {
+    return rule.may_reach(box, bar) || (has_missing && rule.may_reach(box.with(missing), bar));
+}
+
+// The splits inside a bin of an ordered column, a stretch of rows after the other, where they may
+// reach the bar; a position is a number of rows. `left` are the sums of the bins before it.
+template <class Rule>
+void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
+                 RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundCut<Rule>& best) {
+    constexpr std::uint32_t kStretch = 16;
+    bool has_missing = column.order.has_missing();
+    auto row_at = [&](std::uint32_t place) { return column.order.rows[place] & RowOrder::kRow; };
+    // Behind the last row of the bin is the split between it and the next one.
+    std::uint32_t last = column.starts[bin] - 1;
+    for (std::uint32_t begin = column.starts[bin - 1], end; begin < last; begin = end) {
+        end = std::min(begin + kStretch, last);
+        SumBox box{left, 0, 0, 0};
+        for (std::uint32_t i = begin; i < end; ++i) {
+            StumpSums sums = rows.of(row_at(i));
+            box.up += std::max<std::int64_t>(sums.response, 0);
+            box.down += std::max<std::int64_t>(-sums.response, 0);
+            box.weight += sums.weight;
+        }
+        bool worth_it = may_reach(box, has_missing, missing, rule, bar);
+        for (std::uint32_t i = begin; worth_it && i < end; ++i) {
+            left = left + rows.of(row_at(i));
+            if (!(column.order.rows[i] & RowOrder::kLast)) continue;
+            best.consider(rule, left, i + 1, false);
+            if (has_missing) best.consider(rule, left + missing, i + 1, true);
+        }
         left = box.high();
     }
-}
-
-// All splits inside a bin of an ordered column; a position is a number of rows. `low` are the sums
-// of the bins before it.
-template <class Rule>
-void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums low, StumpSums missing,
-                 RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
-    bool has_missing = column.order.has_missing();
-    StumpSums left = low;
-    for (std::uint32_t i = column.starts[bin - 1]; i + 1 < column.starts[bin]; ++i) {
-        std::uint32_t entry = column.order.rows[i];
-        left = left + rows.of(entry & RowOrder::kRow);
-        if (!(entry & RowOrder::kLast)) continue;
-        best.consider(rule, left, i + 1, false);
-        if (has_missing) best.consider(rule, left + missing, i + 1, true);
-    }
-}
-
-// For the 0-1 error the gain grows with the distance of the left sum from the stretch between 0 and
-// the total. So only the greatest and the least sum can be best, and a bin whose extremes fall
-// short need not be looked at more closely.
-inline bool is_promising(const OrderedColumn& column, std::size_t bin, StumpSums low,
-                         StumpSums missing, RowSums rows, const ErrorRule& rule,
-                         std::int64_t gain) {
-    std::int64_t sum = low.response, most = sum, least = sum;
-    const std::uint32_t* entry = column.order.rows.data();
-    for (std::uint32_t i = column.starts[bin - 1]; i + 1 < column.starts[bin]; ++i) {
-        sum += rows.response[entry[i] & RowOrder::kRow];
-        most = sum > most ? sum : most;
-        least = sum < least ? sum : least;
-    }
-    auto reaches = [&](std::int64_t response) { return rule({response, 0}) >= gain; };
-    return reaches(most) || reaches(least) ||
-           (column.order.has_missing() &&
-            (reaches(most + missing.response) || reaches(least + missing.response)));
-}
-
-template <class Rule>
-bool is_promising(const OrderedColumn&, std::size_t, StumpSums, StumpSums, RowSums, const Rule&,
-                  typename Rule::Gain) {
-    return true;
 }
 
 // Those bins of an ordered column that may hold a split to reach the bar, searched row by row. The
 // position of `best`, a number of bins, becomes a number of rows. The bar rises with what is found.
 template <class Rule>
 void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
-                  std::span<const typename Rule::Gain> bounds, typename Rule::Gain& bar,
-                  RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
+                  typename Rule::Gain& bar, RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
     if (best.found) best.position = column.starts[best.position];
     StumpSums left, missing = bins[0].all;
     for (std::size_t bin = 1; bin < bins.size(); ++bin) {
-        // As good as the best is good enough: its threshold may be lower.
-        if (bounds[bin] >= bar && bounds[bin] > rule.alone() &&
-            is_promising(column, bin, left, missing, rows, rule, bar))
-            scan_inside(column, bin, left, missing, rows, rule, best);
-        bar = std::max(bar, best.gain);
-        left = left + bins[bin].all;
+        SumBox box = bins[bin].box(left);
+        // To reach the bar is enough: the threshold may be lower than that of the best.
+        if (may_reach(box, column.order.has_missing(), missing, rule, bar)) {
+            scan_inside(column, bin, left, missing, rows, rule, bar, best);
+            bar = std::max(bar, best.gain);
+        }
+        left = box.high();
     }
 }
 

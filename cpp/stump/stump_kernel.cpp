@@ -151,12 +151,97 @@ void sides_of_bins(const std::uint8_t* bins, std::size_t count, std::uint8_t las
         right[i] = static_cast<std::uint8_t>(bins[i] - shift) > bound;
 }
 
+// A comparison with NaN is false, so that missing values change neither end.
+inline void widen(double value, double& low, double& high) {
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+}
+
+bool find_range(const double* values, std::size_t count, BucketScale& scale) {
+    const double infinity = __builtin_inf();
+    double low = infinity, high = -infinity;
+    bool missing = false;
+    std::size_t i = 0;
+#if defined(__AVX2__)
+    // The least and the greatest of two vectors keep the second operand where the first is NaN.
+    __m256d least[2] = {_mm256_set1_pd(low), _mm256_set1_pd(low)};
+    __m256d greatest[2] = {_mm256_set1_pd(high), _mm256_set1_pd(high)};
+    __m256d unordered = _mm256_setzero_pd();
+    for (; i + 8 <= count; i += 8)
+        for (std::size_t half = 0; half < 2; ++half) {
+            __m256d four = _mm256_loadu_pd(values + i + 4 * half);
+            least[half] = _mm256_min_pd(four, least[half]);
+            greatest[half] = _mm256_max_pd(four, greatest[half]);
+            unordered = _mm256_or_pd(unordered, _mm256_cmp_pd(four, four, _CMP_UNORD_Q));
+        }
+    missing = _mm256_movemask_pd(unordered) != 0;
+    alignas(32) double lows[4], highs[4];
+    _mm256_store_pd(lows, _mm256_min_pd(least[0], least[1]));
+    _mm256_store_pd(highs, _mm256_max_pd(greatest[0], greatest[1]));
+    for (int lane = 0; lane < 4; ++lane) {
+        low = lows[lane] < low ? lows[lane] : low;
+        high = highs[lane] > high ? highs[lane] : high;
+    }
+#endif
+    for (; i < count; ++i) {
+        widen(values[i], low, high);
+        missing = missing || values[i] != values[i];
+    }
+    if (low == -infinity || high == infinity) {
+        double end_low = infinity, end_high = -infinity;
+        for (i = 0; i < count; ++i)
+            if (__builtin_fabs(values[i]) < infinity) widen(values[i], end_low, end_high);
+        low = end_low;
+        high = end_high;
+    }
+    scale.low = low;
+    scale.high = high;
+    scale.per_one = scale.count / (high / 2 - low / 2);
+    return missing;
+}
+
+// Where all values are alike, or none is finite, both ends have the first bucket.
+inline std::uint16_t bucket_of(double value, const BucketScale& scale) {
+    double last = scale.count - 1.0;
+    double place = (value / 2 - scale.low / 2) * scale.per_one;
+    place = place < last ? place : last;
+    place = value >= scale.high ? last : place;
+    place = value <= scale.low ? 0 : place;
+    place = value == value ? place : scale.count;
+    return static_cast<std::uint16_t>(place);
+}
+
+void put_into_buckets(const double* values, std::size_t count, const BucketScale& scale,
+                      std::uint16_t* out) {
+    std::size_t i = 0;
+#if defined(__AVX2__)
+    const __m256d low = _mm256_set1_pd(scale.low), half_low = _mm256_set1_pd(scale.low / 2);
+    const __m256d high = _mm256_set1_pd(scale.high), per_one = _mm256_set1_pd(scale.per_one);
+    const __m256d last = _mm256_set1_pd(scale.count - 1.0), beyond = _mm256_set1_pd(scale.count);
+    const __m256d half = _mm256_set1_pd(0.5);
+    auto places = [&](const double* four) {
+        __m256d value = _mm256_loadu_pd(four);
+        __m256d place = _mm256_mul_pd(_mm256_sub_pd(_mm256_mul_pd(value, half), half_low), per_one);
+        place = _mm256_min_pd(place, last);
+        place = _mm256_blendv_pd(place, last, _mm256_cmp_pd(value, high, _CMP_GE_OQ));
+        place = _mm256_andnot_pd(_mm256_cmp_pd(value, low, _CMP_LE_OQ), place);
+        place = _mm256_blendv_pd(place, beyond, _mm256_cmp_pd(value, value, _CMP_UNORD_Q));
+        return _mm256_cvttpd_epi32(place);
+    };
+    for (; i + 8 <= count; i += 8)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm_packus_epi32(places(values + i), places(values + i + 4)));
+#endif
+    for (; i < count; ++i) out[i] = bucket_of(values[i], scale);
+}
+
 void exponentials(const double* margins, std::size_t count, double* out) {
     for (std::size_t i = 0; i < count; ++i) out[i] = exact_exp(-margins[i]);
 }
 
 }  // namespace
 
-const StumpKernels stump_kernels = {move_rows, sides_of_bins, exponentials};
+const StumpKernels stump_kernels = {move_rows, sides_of_bins, find_range, put_into_buckets,
+                                    exponentials};
 
 }  // namespace bosquet::BOSQUET_ISA

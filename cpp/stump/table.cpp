@@ -32,10 +32,11 @@ std::vector<std::uint32_t> bin_starts(const RowOrder& order) {
     if (bins > kMostBins) bins = std::clamp(order.present / kRowsPerBin, std::size_t{2}, kMostBins);
     bool one_each = bins == order.values;
     std::vector<std::uint32_t> starts{0};
+    std::size_t due = one_each ? 0 : order.present / bins;  // where the bin at hand may end
     for (std::size_t i = 0; i < order.present; ++i) {
-        std::size_t due = order.present * starts.size() / bins;
-        if ((order.rows[i] & RowOrder::kLast) && (one_each || i + 1 >= due))
-            starts.push_back(static_cast<std::uint32_t>(i + 1));
+        if (i + 1 < due || !(order.rows[i] & RowOrder::kLast)) continue;
+        starts.push_back(static_cast<std::uint32_t>(i + 1));
+        if (!one_each) due = order.present * starts.size() / bins;
     }
     return starts;
 }
