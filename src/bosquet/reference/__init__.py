@@ -10,6 +10,8 @@ uses them.
 - `draws`: random numbers by counting, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
+- `stumps`: the best stump under weights, by brute force and in linear time;
+- `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `cart`, `pruning`: trees by impurity, and how they are cut back;
 - `forest`: a bag for each tree, a few features at each node, votes;

@@ -1,0 +1,265 @@
+#include "stump/blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "stump/quantised.hpp"
+
+namespace bosquet {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The best split of a feature so far. Its position is a bucket, and within it the number of sorted
+// rows that go left; kBehind is the split behind the bucket.
+template <class Rule>
+struct BlockCut {
+    static constexpr std::uint32_t kBehind = 0xffffffff;
+
+    typename Rule::Gain gain;
+    bool found = false;
+    bool missing_left = false;
+    std::uint64_t position = 0;
+    StumpSums left{};
+    std::uint32_t feature = 0;
+    double threshold = kInfinity;
+    std::size_t left_rows = 0;
+
+    std::uint32_t bucket() const { return static_cast<std::uint32_t>(position >> 32); }
+    bool is_behind() const { return static_cast<std::uint32_t>(position) == kBehind; }
+    static std::uint64_t at(std::uint32_t bucket, std::uint32_t inside) {
+        return std::uint64_t{bucket} << 32 | inside;
+    }
+
+    bool consider(const Rule& rule, StumpSums sums, std::uint64_t where, bool missing) {
+        if (rule.falls_short(sums, gain)) return false;
+        auto reached = rule(sums);
+        bool lower = found && reached == gain && where < position;
+        if (!(reached > gain) && !lower) return false;
+        gain = reached;
+        found = true;
+        missing_left = missing;
+        position = where;
+        left = sums;
+        return true;
+    }
+    bool beats(const BlockCut& other) const {
+        if (!found || !other.found) return found;
+        return gain > other.gain || (gain == other.gain && feature < other.feature);
+    }
+};
+
+// Searches one feature after the other, each from scratch.
+template <class Rule>
+class FeatureScreen {
+  public:
+    FeatureScreen(RowSums rows, std::size_t count, const Rule& rule, Isa isa)
+        : rows_(rows),
+          rule_(rule),
+          kernels_(&select_stump_kernels(isa)),
+          values_(count),
+          bucket_of_(count) {
+        scale_.count = static_cast<std::uint16_t>(std::clamp<std::size_t>(count / 8, 16, 512));
+        buckets_.resize(scale_.count + 1);
+    }
+
+    // `bar` is a gain that another feature has reached.
+    BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
+        read_column(column, 0, values_.size(), values_.data());
+        fill_buckets();
+        BlockCut<Rule> cut{rule_.alone()};
+        between_buckets(cut);
+        if (find_worthy(std::max(bar, cut.gain))) inside_buckets(cut);
+        if (cut.found && cut.gain >= bar) describe(cut);
+        return cut;
+    }
+
+  private:
+    std::uint32_t last() const { return scale_.count; }
+    StumpSums missing() const { return buckets_.back().all; }
+
+    void fill_buckets() {
+        has_missing_ = kernels_->find_range(values_.data(), values_.size(), scale_);
+        kernels_->put_into_buckets(values_.data(), values_.size(), scale_, bucket_of_.data());
+        // One addition a row: responses by bucket and sign.
+        by_sign_.assign(2 * buckets_.size(), 0);
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            std::int64_t response = rows_.response[i];
+            by_sign_[2 * bucket_of_[i] + (response < 0)] += response;
+        }
+        for (std::size_t b = 0; b < buckets_.size(); ++b) {
+            std::int64_t up = by_sign_[2 * b], down = -by_sign_[2 * b + 1];
+            buckets_[b] = {{up - down, up + down}, up, down};
+        }
+        if (rows_.weight == nullptr) return;
+        for (BinSums& bucket : buckets_) bucket.all.weight = 0;
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            buckets_[bucket_of_[i]].all.weight += rows_.weight[i];
+    }
+
+    void between_buckets(BlockCut<Rule>& cut) const {
+        StumpSums left;
+        for (std::uint32_t b = 0; b < last(); ++b) {
+            left = left + buckets_[b].all;
+            cut.consider(rule_, left, cut.at(b, cut.kBehind), false);
+            if (has_missing_) cut.consider(rule_, left + missing(), cut.at(b, cut.kBehind), true);
+        }
+    }
+
+    bool find_worthy(typename Rule::Gain bar) {
+        worthy_.assign(buckets_.size(), 0);
+        bool any = false;
+        StumpSums left;
+        for (std::uint32_t b = 0; b < last(); ++b) {
+            SumBox box = buckets_[b].box(left);
+            left = box.high();
+            // Splits inside a bucket without weight are as good as the one before it; only for
+            // missing values on the left there may be no such split.
+            if (buckets_[b].all.weight == 0 && !has_missing_) continue;
+            worthy_[b] = may_reach(box, has_missing_, missing(), rule_, bar);
+            any = any || worthy_[b];
+        }
+        return any;
+    }
+
+    void inside_buckets(BlockCut<Rule>& cut) {
+        chosen_.clear();
+        for (std::uint32_t i = 0; i < values_.size(); ++i)
+            if (worthy_[bucket_of_[i]]) chosen_.push_back(i);
+        std::sort(chosen_.begin(), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return values_[a] != values_[b] ? values_[a] < values_[b] : a < b;
+        });
+        StumpSums before;
+        std::uint32_t next = 0;  // the first bucket that `before` does not hold
+        for (std::size_t i = 0; i < chosen_.size();) {
+            std::uint32_t b = bucket_of_[chosen_[i]];
+            for (; next < b; ++next) before = before + buckets_[next].all;
+            StumpSums left = before;
+            for (std::uint32_t inside = 1; i < chosen_.size() && bucket_of_[chosen_[i]] == b;
+                 ++i, ++inside) {
+                left = left + rows_.of(chosen_[i]);
+                bool more = i + 1 < chosen_.size() && bucket_of_[chosen_[i + 1]] == b;
+                if (!more || values_[chosen_[i]] == values_[chosen_[i + 1]]) continue;
+                consider_inside(cut, left, BlockCut<Rule>::at(b, inside), i);
+            }
+        }
+    }
+
+    void consider_inside(BlockCut<Rule>& cut, StumpSums left, std::uint64_t where, std::size_t i) {
+        bool taken = cut.consider(rule_, left, where, false);
+        if (has_missing_ && cut.consider(rule_, left + missing(), where, true)) taken = true;
+        if (taken) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
+    }
+
+    void describe(BlockCut<Rule>& cut) const {
+        cut.threshold = inside_threshold_;
+        if (cut.is_behind()) {
+            double below = -kInfinity, above = kInfinity;
+            bool is_last = true;
+            for (std::size_t i = 0; i < values_.size(); ++i) {
+                if (bucket_of_[i] == last()) continue;
+                if (bucket_of_[i] <= cut.bucket()) {
+                    below = std::max(below, values_[i]);
+                } else {
+                    above = std::min(above, values_[i]);
+                    is_last = false;
+                }
+            }
+            cut.threshold = is_last ? kInfinity : halfway(below, above);
+        }
+        cut.left_rows = 0;
+        for (double value : values_)
+            cut.left_rows += value != value ? cut.missing_left : value <= cut.threshold;
+        if (!has_missing_) cut.missing_left = 2 * cut.left_rows > values_.size();
+    }
+
+    RowSums rows_;
+    Rule rule_;
+    const StumpKernels* kernels_;
+    BucketScale scale_;
+    std::vector<double> values_;
+    std::vector<std::uint16_t> bucket_of_;
+    std::vector<std::int64_t> by_sign_;
+    std::vector<BinSums> buckets_;  // the last one is for missing values
+    std::vector<std::uint8_t> worthy_;
+    std::vector<std::uint32_t> chosen_;
+    double inside_threshold_ = 0;
+    bool has_missing_ = false;
+};
+
+template <class Rule>
+class Blocks final : public BlockSearch {
+  public:
+    Blocks(const QuantisedRows& rows, std::size_t count, StumpCriterion criterion, Isa isa,
+           Team& team)
+        : criterion_(criterion),
+          scale_(rows.scale()),
+          count_(count),
+          team_(team),
+          response_(count),
+          weight_(criterion == StumpCriterion::squared ? count : 0) {
+        total_ = rows.fill({0, count}, response_.data(), weight_.data());
+        best_ = BlockCut<Rule>{Rule(total_).alone()};
+        RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
+        screens_.assign(team.size(), FeatureScreen<Rule>(sums, count, Rule(total_), isa));
+    }
+
+    void add(std::uint32_t first, const Table& features) override {
+        std::vector<BlockCut<Rule>> found(team_.size(), best_);
+        team_.run(features.columns.size(), [&](std::size_t f, int worker) {
+            BlockCut<Rule>& best = found[worker];
+            auto cut = screens_[worker].search(features.columns[f], best.gain);
+            cut.feature = first + static_cast<std::uint32_t>(f);
+            if (cut.beats(best)) best = cut;
+        });
+        for (const BlockCut<Rule>& cut : found)
+            if (cut.beats(best_)) best_ = cut;
+    }
+
+    Stump best() const override {
+        StumpFinding finding;
+        Stump& stump = finding.stump;
+        stump.rows = stump.left_rows = static_cast<double>(count_);
+        finding.left = total_;
+        if (best_.found) {
+            stump.feature = static_cast<std::int32_t>(best_.feature);
+            stump.threshold = best_.threshold;
+            stump.missing_left = best_.missing_left;
+            stump.left_rows = static_cast<double>(best_.left_rows);
+            finding.left = best_.left;
+            finding.right = total_ - best_.left;
+        }
+        judge(criterion_, scale_, count_, finding);
+        return stump;
+    }
+
+  private:
+    StumpCriterion criterion_;
+    StumpScale scale_;
+    std::size_t count_;
+    Team& team_;
+    Buffer<std::int64_t> response_, weight_;
+    StumpSums total_;
+    BlockCut<Rule> best_{};
+    std::vector<FeatureScreen<Rule>> screens_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockSearch> make_block_search(std::span<const double> target,
+                                               std::span<const double> weight,
+                                               StumpCriterion criterion, Isa isa, Team& team) {
+    QuantisedRows rows(target, weight, criterion, team);
+    std::size_t count = target.size();
+    if (criterion == StumpCriterion::error)
+        return std::make_unique<Blocks<ErrorRule>>(rows, count, criterion, isa, team);
+    if (criterion == StumpCriterion::exponential)
+        return std::make_unique<Blocks<ExponentialRule>>(rows, count, criterion, isa, team);
+    return std::make_unique<Blocks<SquaredRule>>(rows, count, criterion, isa, team);
+}
+
+}  // namespace bosquet

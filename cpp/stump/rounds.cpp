@@ -1,0 +1,332 @@
+#include "stump/rounds.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/math.hpp"
+#include "stump/units.hpp"
+
+namespace bosquet {
+
+namespace {
+
+// Friedman, Hastie and Tibshirani (2000) advise to cap the working response between 2 and 4, and to
+// keep weights above twice the machine's precision.
+constexpr double kMostResponse = 4;
+constexpr double kLeastWeight = 0x1p-51;
+
+// Where weights are multiplied round by round, 1 is worth so many units. The sum of the weights
+// starts at 1, and is brought back there when it would leave these bounds.
+constexpr double kPerOne = 0x1p52;
+constexpr double kLeastSum = 0x1p-6, kMostSum = 0x1p8;
+
+constexpr double kPriorPerOne = 0x1p61;  // units of row weights, whose sum is 1
+constexpr double kFewUnits = 0x1p-20;    // an error worth adding up once more, row by row
+
+constexpr double kMostOdds = 1e150;  // beyond, weights would leave the range of numbers
+
+double with_sign_of(double magnitude, double sign) { return std::copysign(magnitude, sign); }
+
+bool is_positive(double signed_weight) { return !std::signbit(signed_weight); }
+
+}  // namespace
+
+StumpBoost::BlockSums& StumpBoost::BlockSums::operator+=(const BlockSums& other) {
+    weight += other.weight;
+    absolute += other.absolute;
+    squares += other.squares;
+    potential += other.potential;
+    wrong += other.wrong;
+    return *this;
+}
+
+StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<const double> target,
+                       std::span<const double> weight, StumpVariant variant, double learning_rate)
+    : table_(table),
+      isa_(isa),
+      kernels_(select_stump_kernels(isa)),
+      team_(team),
+      variant_(variant),
+      learning_rate_(learning_rate),
+      finder_(table, isa, team),
+      weights_(table.rows()),
+      margins_(table.rows()) {
+    if (!(learning_rate > 0) || !std::isfinite(learning_rate))
+        throw InputError("the learning rate must be above 0");
+    check_signs(target);
+    double sum = checked_sum(weight, team);
+    std::size_t rows = table.rows();
+    even_ = 1 / static_cast<double>(rows);
+    bool uneven = false;
+    for (double w : weight) uneven |= w != weight[0];
+    if (uneven) {
+        prior_ = Buffer<double>(rows);
+        for (std::size_t i = 0; i < rows; ++i) prior_[i] = weight[i] / sum;
+    }
+    for (std::size_t i = 0; i < rows; ++i) weights_[i] = with_sign_of(row_weight(i), target[i]);
+    std::fill(margins_.begin(), margins_.end(), 0.0);
+    if (variant == StumpVariant::logit) responses_ = Buffer<double>(rows);
+    if (is_multiplicative()) {
+        unit_ = {1 / kPerOne, 1 / kPerOne, 0};
+        sweep_weights();
+        std::int64_t wrong = 0;
+        for (std::size_t index = 0; index < block_count(rows); ++index)
+            wrong += count_wrong(block(rows, index));
+        set_training_error(wrong);
+    } else {
+        const double nothing[2] = {0, 0};
+        reweigh({}, nothing);
+    }
+}
+
+bool StumpBoost::is_multiplicative() const {
+    return variant_ != StumpVariant::logit && variant_ != StumpVariant::mada;
+}
+
+StumpCriterion StumpBoost::criterion() const {
+    switch (variant_) {
+        case StumpVariant::real:
+            return StumpCriterion::exponential;
+        case StumpVariant::gentle:
+        case StumpVariant::logit:
+            return StumpCriterion::squared;
+        default:
+            return StumpCriterion::error;
+    }
+}
+
+std::int64_t StumpBoost::count_wrong(Range run) const {
+    std::int64_t wrong = 0;
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        // f = 0 is the negative class: a row of the positive one is wrong there.
+        bool is_wrong =
+            (margins_[i] < 0) | ((margins_[i] == 0) & static_cast<int>(is_positive(weights_[i])));
+        std::int64_t units = prior_.size() > 0 ? in_units(prior_[i], kPriorPerOne) : 1;
+        wrong += units * is_wrong;
+    }
+    return wrong;
+}
+
+void StumpBoost::set_training_error(std::int64_t wrong) {
+    double unit = prior_.size() > 0 ? 1 / kPriorPerOne : 1 / static_cast<double>(table_.rows());
+    training_error_ = static_cast<double>(wrong) * unit;
+}
+
+void StumpBoost::weights(double* out) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < table_.rows(); ++i) sum += std::abs(weights_[i]);
+    for (std::size_t i = 0; i < table_.rows(); ++i) out[i] = std::abs(weights_[i]) / sum;
+}
+
+void StumpBoost::sweep_weights() {
+    double per_weight = 1 / unit_.weight, per_response = 1 / unit_.response;
+    auto fill = [&](Range run, std::int64_t* response, std::int64_t* weight, int) {
+        StumpSums sums;
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            double w = weights_[run.begin + i];
+            std::int64_t units = in_units(std::abs(w), per_weight);
+            response[i] = is_positive(w) ? units : -units;
+            if (weight != nullptr) {
+                weight[i] = units;
+                response[i] = in_units(responses_[run.begin + i], per_response);
+            }
+            sums = sums + StumpSums{response[i], units};
+        }
+        return sums;
+    };
+    finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
+}
+
+void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
+    StumpSides sides(table_, stump, isa_);
+    struct alignas(64) Wrong {
+        std::int64_t rows = 0;
+    };
+    std::vector<Wrong> wrong(team_.size());
+    finder_.update([&](Range run, std::int64_t* response, std::int64_t* more, RowsBySign& changed,
+                       int worker) {
+        std::uint8_t right[kRunRows];
+        sides.fill(run, right);
+        MovedRows moved =
+            kernels_.move_rows(right, run.size(), step, kPerOne, weights_.data() + run.begin,
+                               margins_.data() + run.begin, response, more, changed);
+        wrong[worker].rows +=
+            prior_.size() > 0 ? count_wrong(run) : static_cast<std::int64_t>(moved.wrong);
+        return StumpSums{moved.response, moved.weight};
+    });
+    std::int64_t all = 0;
+    for (const Wrong& share : wrong) all += share.rows;
+    set_training_error(all);
+}
+
+// Newton's step for the log loss as weighted least squares. f is half the log odds, so the odds
+// against a row's own class are e^(-2 y f).
+void StumpBoost::set_logit(Range run, const double* falls, BlockSums& sums) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        double odds = falls[i - run.begin] * falls[i - run.begin];
+        double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
+        double weight = row_weight(i) * std::max(own * other, kLeastWeight);
+        double response = std::min(1 / own, kMostResponse);
+        responses_[i] = with_sign_of(weight * response, weights_[i]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sums.weight += weight;
+        sums.absolute += weight * response;
+        sums.squares += weight * response * response;
+    }
+}
+
+void StumpBoost::set_mada(Range run, const double* falls, BlockSums& sums) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        double weight = row_weight(i) * std::min(1.0, falls[i - run.begin]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sums.weight += weight;
+    }
+}
+
+StumpBoost::BlockSums StumpBoost::reweigh_block(Range rows, const StumpSides& sides,
+                                                const double* by_side) {
+    BlockSums sums;
+    std::uint8_t right[kRunRows];
+    double falls[kRunRows];  // e^(-y f)
+    for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows) {
+        Range run{begin, std::min(begin + kRunRows, rows.end)};
+        sides.fill(run, right);
+        for (std::size_t i = 0; i < run.size(); ++i)
+            margins_[begin + i] += by_side[right[i]] * with_sign_of(1, weights_[begin + i]);
+        kernels_.exponentials(margins_.data() + begin, run.size(), falls);
+        for (std::size_t i = 0; i < run.size(); ++i)
+            sums.potential += row_weight(begin + i) * falls[i];
+        if (variant_ == StumpVariant::logit)
+            set_logit(run, falls, sums);
+        else
+            set_mada(run, falls, sums);
+        sums.wrong += count_wrong(run);
+    }
+    return sums;
+}
+
+void StumpBoost::reweigh(const Stump& stump, const double* by_side) {
+    StumpSides sides(table_, stump, isa_);
+    std::vector<BlockSums> blocks(block_count(table_.rows()));
+    team_.run(blocks.size(), [&](std::size_t index, int) {
+        blocks[index] = reweigh_block(block(table_.rows(), index), sides, by_side);
+    });
+    BlockSums sums;
+    for (const BlockSums& of_block : blocks) sums += of_block;
+    potential_ = sums.potential;
+    set_training_error(sums.wrong);
+    unit_.weight = unit_.response = 1 / units_per_one(sums.weight, table_.rows());
+    if (variant_ == StumpVariant::logit)
+        unit_.response = 1 / units_per_one(sums.absolute, table_.rows());
+    unit_.squares = sums.squares;
+    sweep_weights();
+}
+
+double StumpBoost::wrong_weight(const Stump& stump) const {
+    StumpSides sides(table_, stump, isa_);
+    double sum = 0;
+    std::uint8_t right[kRunRows];
+    for (std::size_t begin = 0; begin < table_.rows(); begin += kRunRows) {
+        Range run{begin, std::min(begin + kRunRows, table_.rows())};
+        sides.fill(run, right);
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            bool says_positive = stump.values[right[i]] > 0;
+            if (says_positive != is_positive(weights_[begin + i]))
+                sum += std::abs(weights_[begin + i]);
+        }
+    }
+    return sum;
+}
+
+double StumpBoost::error_of(const StumpFinding& finding) const {
+    auto all = static_cast<double>(finder_.total().weight);
+    const Stump& stump = finding.stump;
+    double error = 0;
+    if (criterion() == StumpCriterion::error) {
+        ErrorRule rule(finder_.total());
+        std::int64_t gain = stump.is_constant() ? rule.alone() : rule(finding.left);
+        error = static_cast<double>(finder_.total().weight - gain) / 2 / all;
+    } else if (variant_ != StumpVariant::logit) {
+        auto wrong = [](StumpSums side, double value) {
+            return static_cast<double>(value > 0 ? side.negative() : side.positive());
+        };
+        error =
+            (wrong(finding.left, stump.values[0]) + wrong(finding.right, stump.values[1])) / all;
+    }
+    // Few units are no exact measure, and rows too light for one may be wrong nevertheless.
+    if (error < kFewUnits) error = wrong_weight(stump) / (all * unit_.weight);
+    return error;
+}
+
+StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
+    StumpStep step;
+    for (int which = 0; which < 4; ++which) {
+        double value = scale * stump.values[which / 2];
+        step.margin[which] = which % 2 != 0 ? -value : value;
+    }
+    return step;
+}
+
+// Relative to the rows of which there are probably most, the ones that the larger side has right:
+// these keep their weights, unless the sum of all has gone too far from 1.
+void StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
+    bool larger = stump.rows > 2 * stump.left_rows;
+    double most = std::abs(step.margin[2 * larger]);
+    double sum = static_cast<double>(finder_.total().weight) / kPerOne * (z * exact_exp(most));
+    bool far = sum < kLeastSum || sum > kMostSum;
+    double scale = far ? std::ldexp(1.0, -std::ilogb(sum)) : 1;  // which changes no digit
+    for (int which = 0; which < 4; ++which)
+        step.factor[which] = exact_exp(most - step.margin[which]) * scale;
+}
+
+double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
+    double sum = 0;
+    const std::int64_t units[4] = {finding.left.positive(), finding.left.negative(),
+                                   finding.right.positive(), finding.right.negative()};
+    for (int which = 0; which < 4; ++which)
+        sum += static_cast<double>(units[which]) * exact_exp(-step.margin[which]);
+    return sum / static_cast<double>(finder_.total().weight);
+}
+
+StumpRound StumpBoost::round(Ensemble& ensemble) {
+    // A stump's merit is that of weights with the sum 1.
+    double sum = static_cast<double>(finder_.total().weight) * unit_.weight;
+    StumpFinding finding =
+        finder_.best(criterion(), {unit_.response / sum, unit_.weight / sum,
+                                   variant_ == StumpVariant::logit ? unit_.squares / sum : 1});
+    const Stump& stump = finding.stump;
+    StumpRound report;
+    report.stump = stump;
+    report.error = error_of(finding);
+    report.training_error = training_error_;
+    bool votes = criterion() == StumpCriterion::error;
+    if (votes) {
+        double odds = std::min((1 - report.error) / report.error, kMostOdds);
+        report.alpha = report.error > 0 ? learning_rate_ * 0.5 * exact_log(odds)
+                                        : std::numeric_limits<double>::infinity();
+        if (report.error == 0) report.z = 0;
+        if (report.error == 0 || report.error >= 0.5) return report;
+    } else {
+        report.alpha = variant_ == StumpVariant::logit ? learning_rate_ / 2 : learning_rate_;
+    }
+    append_stump(stump, stump.values, report.alpha, ensemble);
+    report.taken = true;
+    if (is_multiplicative()) {
+        StumpStep step = step_of(stump, report.alpha);
+        report.z = votes ? (1 - report.error) * exact_exp(-report.alpha) +
+                               report.error * exact_exp(report.alpha)
+                         : z_of(finding, step);
+        set_factors(stump, report.z, step);
+        multiply(stump, step);
+    } else {
+        const double by_side[2] = {report.alpha * stump.values[0], report.alpha * stump.values[1]};
+        double before = potential_;
+        reweigh(stump, by_side);
+        report.z = potential_ / before;
+    }
+    report.training_error = training_error_;
+    return report;
+}
+
+}  // namespace bosquet

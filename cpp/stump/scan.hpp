@@ -1,0 +1,158 @@
+// The best split of one feature under a rule, from sums by bin and, inside a bin, by row.
+//
+// Of equal splits the one of the lowest threshold is taken, and at one threshold the one with
+// missing values on the right. Behind the last value a split has missing values alone on its right.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stump/rules.hpp"
+#include "stump/table.hpp"
+
+namespace bosquet {
+
+// What each row counts for; without weights, a row's weight is the magnitude of its response.
+struct RowSums {
+    const std::int64_t* response = nullptr;
+    const std::int64_t* weight = nullptr;
+
+    StumpSums of(std::size_t row) const {
+        std::int64_t r = response[row];
+        return {r, weight != nullptr ? weight[row] : magnitude(r)};
+    }
+};
+
+// Sums of a bin.
+struct BinSums {
+    StumpSums all;
+    std::int64_t up = 0;    // of the positive responses
+    std::int64_t down = 0;  // of the negative ones, as a magnitude
+
+    SumBox box(StumpSums low) const { return {low, up, down, all.weight}; }
+};
+
+// Bins count from 1, bin 0 has the missing values; a position is a number of bins.
+template <class Rule>
+void scan_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule,
+               FoundCut<Rule>& best) {
+    StumpSums missing = bins[0].all, left;
+    auto last = static_cast<std::uint32_t>(bins.size()) - 1;
+    for (std::uint32_t bin = 1; bin < last; ++bin) {
+        left = left + bins[bin].all;
+        best.consider(rule, left, bin, false);
+        if (has_missing) best.consider(rule, left + missing, bin, true);
+    }
+    if (has_missing) best.consider(rule, rule.total - missing, last, false);
+}
+
+// The levels of a nominal feature, missing values among them as bin 0, in the order of their mean
+// response. The best grouping in two is a cut of this order (Fisher 1958; Breiman et al. 1984).
+// Levels without weight are left out: they go right.
+inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) {
+    std::vector<double> mean(bins.size());
+    std::vector<std::uint32_t> levels;
+    for (std::uint32_t bin = 0; bin < bins.size(); ++bin) {
+        StumpSums sums = bins[bin].all;
+        if (sums.weight <= 0) continue;
+        mean[bin] = static_cast<double>(sums.response) / static_cast<double>(sums.weight);
+        levels.push_back(bin);
+    }
+    std::stable_sort(levels.begin(), levels.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return mean[a] < mean[b]; });
+    return levels;
+}
+
+// For the 0-1 error each level goes by its own sign: those of negative response left.
+template <class Rule>
+void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>& best) {
+    StumpSums left;
+    if constexpr (!Rule::kNeedsWeight) {
+        for (const BinSums& level : bins)
+            if (level.all.response < 0) left = left + level.all;
+        best.consider(rule, left, 0, bins[0].all.response < 0);
+    } else {
+        std::vector<std::uint32_t> levels = levels_by_mean(bins);
+        bool missing_left = false;
+        for (std::uint32_t i = 0; i + 1 < levels.size(); ++i) {
+            left = left + bins[levels[i]].all;
+            missing_left = missing_left || levels[i] == 0;
+            best.consider(rule, left, i + 1, missing_left);
+        }
+    }
+}
+
+// The bins that go left by a cut that scan_levels found, missing values left aside.
+template <class Rule>
+std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const FoundCut<Rule>& cut) {
+    std::vector<std::uint32_t> chosen;
+    if constexpr (!Rule::kNeedsWeight) {
+        for (std::uint32_t bin = 1; bin < bins.size(); ++bin)
+            if (bins[bin].all.response < 0) chosen.push_back(bin);
+    } else {
+        std::vector<std::uint32_t> levels = levels_by_mean(bins);
+        for (std::uint32_t i = 0; i < cut.position; ++i)
+            if (levels[i] != 0) chosen.push_back(levels[i]);
+        std::sort(chosen.begin(), chosen.end());
+    }
+    return chosen;
+}
+
+// Whether a split that takes some of a box's rows to the left could gain as much as the bar.
+template <class Rule>
+bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Rule& rule,
+               typename Rule::Gain bar) {
+    return rule.may_reach(box, bar) || (has_missing && rule.may_reach(box.with(missing), bar));
+}
+
+// The splits inside a bin of an ordered column, a stretch of rows after the other, where they may
+// reach the bar; a position is a number of rows. `left` are the sums of the bins before it.
+template <class Rule>
+void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
+                 RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundCut<Rule>& best) {
+    constexpr std::uint32_t kStretch = 16;
+    bool has_missing = column.order.has_missing();
+    auto row_at = [&](std::uint32_t place) { return column.order.rows[place] & RowOrder::kRow; };
+    // Behind the last row of the bin is the split between it and the next one.
+    std::uint32_t last = column.starts[bin] - 1;
+    for (std::uint32_t begin = column.starts[bin - 1], end; begin < last; begin = end) {
+        end = std::min(begin + kStretch, last);
+        SumBox box{left, 0, 0, 0};
+        for (std::uint32_t i = begin; i < end; ++i) {
+            StumpSums sums = rows.of(row_at(i));
+            box.up += std::max<std::int64_t>(sums.response, 0);
+            box.down += std::max<std::int64_t>(-sums.response, 0);
+            box.weight += sums.weight;
+        }
+        bool worth_it = may_reach(box, has_missing, missing, rule, bar);
+        for (std::uint32_t i = begin; worth_it && i < end; ++i) {
+            left = left + rows.of(row_at(i));
+            if (!(column.order.rows[i] & RowOrder::kLast)) continue;
+            best.consider(rule, left, i + 1, false);
+            if (has_missing) best.consider(rule, left + missing, i + 1, true);
+        }
+        left = box.high();
+    }
+}
+
+// Those bins of an ordered column that may hold a split to reach the bar, searched row by row. The
+// position of `best`, a number of bins, becomes a number of rows. The bar rises with what is found.
+template <class Rule>
+void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
+                  typename Rule::Gain& bar, RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
+    if (best.found) best.position = column.starts[best.position];
+    StumpSums left, missing = bins[0].all;
+    for (std::size_t bin = 1; bin < bins.size(); ++bin) {
+        SumBox box = bins[bin].box(left);
+        // To reach the bar is enough: the threshold may be lower than that of the best.
+        if (may_reach(box, column.order.has_missing(), missing, rule, bar)) {
+            scan_inside(column, bin, left, missing, rows, rule, bar, best);
+            bar = std::max(bar, best.gain);
+        }
+        left = box.high();
+    }
+}
+
+}  // namespace bosquet

@@ -1,0 +1,212 @@
+#include "stump/table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace bosquet {
+
+namespace {
+
+constexpr std::size_t kMostBins = 255;
+// A bin of few rows is searched sooner than it is passed over.
+constexpr std::size_t kRowsPerBin = 16;
+
+FeatureBins level_bins(const Column& column, std::size_t rows, std::uint32_t categories) {
+    FeatureBins bins;
+    bins.categorical = true;
+    bins.categories = categories;
+    for (std::size_t row = 0; row < rows && !bins.has_missing; ++row) {
+        double code = read_value(column, row);
+        bins.has_missing = !(code >= 0 && code < categories);
+    }
+    return bins;
+}
+
+// Where bins of an ordered column begin, and where the last one ends: one bin a value if they are
+// few enough, else bins of about as many rows each.
+std::vector<std::uint32_t> bin_starts(const RowOrder& order) {
+    std::size_t bins = order.values;
+    if (bins > kMostBins) bins = std::clamp(order.present / kRowsPerBin, std::size_t{2}, kMostBins);
+    bool one_each = bins == order.values;
+    std::vector<std::uint32_t> starts{0};
+    std::size_t due = one_each ? 0 : order.present / bins;  // where the bin at hand may end
+    for (std::size_t i = 0; i < order.present; ++i) {
+        if (i + 1 < due || !(order.rows[i] & RowOrder::kLast)) continue;
+        starts.push_back(static_cast<std::uint32_t>(i + 1));
+        if (!one_each) due = order.present * starts.size() / bins;
+    }
+    return starts;
+}
+
+FeatureBins ordered_bins(const Column& column, const RowOrder& order,
+                         const std::vector<std::uint32_t>& starts) {
+    FeatureBins bins;
+    bins.has_missing = order.has_missing();
+    auto value = [&](std::size_t i) { return read_value(column, order.rows[i] & RowOrder::kRow); };
+    for (std::size_t bin = 1; bin + 1 < starts.size(); ++bin)
+        bins.edges.push_back(halfway(value(starts[bin] - 1), value(starts[bin])));
+    return bins;
+}
+
+// Small tables are prepared on the calling thread.
+constexpr std::size_t kWorthThreads = 100'000;
+
+template <class Work>
+void for_each_column(std::size_t columns, std::size_t rows, Team& team, Work work) {
+    if (columns * rows >= kWorthThreads)
+        team.run(columns, work);
+    else
+        for (std::size_t f = 0; f < columns; ++f) work(f, 0);
+}
+
+}  // namespace
+
+StumpTable::StumpTable(const Table& table, std::span<const std::uint32_t> categories, Isa isa,
+                       Team& team)
+    : source_(table), bins_(table.columns.size()) {
+    std::vector<SortingRoom> rooms(team.size());
+    std::vector<OrderedColumn> columns(bins_.size());
+    for_each_column(bins_.size(), rows(), team, [&](std::size_t f, int worker) {
+        const Column& source = source_.columns[f];
+        if (categories[f] > 0) {
+            bins_[f] = level_bins(source, rows(), categories[f]);
+            return;
+        }
+        RowOrder order = sort_rows(source, rows(), rooms[worker]);
+        std::vector<std::uint32_t> starts = bin_starts(order);
+        bins_[f] = ordered_bins(source, order, starts);
+        if (order.values > kMostBins)
+            columns[f] = {static_cast<std::uint32_t>(f), std::move(order), std::move(starts)};
+    });
+    for (OrderedColumn& column : columns)
+        if (column.order.present > 0) ordered_.push_back(std::move(column));
+    put_into_bins(isa, team);
+}
+
+StumpTable::StumpTable(const Table& table, std::span<const FeatureBins> bins, Isa isa, Team& team)
+    : source_(table), bins_(bins.begin(), bins.end()) {
+    put_into_bins(isa, team);
+}
+
+void StumpTable::put_into_bins(Isa isa, Team& team) {
+    binned_ = BinnedMatrix(source_, bins_, isa, team);
+    counts_.resize(bins_.size());
+    const Layout& layout = binned_.layout();
+    for_each_column(layout.active.size(), rows(), team, [&](std::size_t index, int) {
+        std::uint32_t f = layout.active[index];
+        const FeaturePlace& place = layout.features[f];
+        std::vector<std::uint32_t>& counts = counts_[f];
+        counts.assign(place.bins, 0);
+        if (place.wide) {
+            for (std::size_t row = 0; row < rows(); ++row)
+                ++counts[binned_.wide_column(place)[row]];
+        } else {
+            for (std::size_t row = 0; row < rows(); ++row) ++counts[binned_.column(place)[row]];
+        }
+    });
+}
+
+const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
+    auto at = std::lower_bound(
+        ordered_.begin(), ordered_.end(), feature,
+        [](const OrderedColumn& column, std::uint32_t f) { return column.feature < f; });
+    return at != ordered_.end() && at->feature == feature ? &*at : nullptr;
+}
+
+void StumpTable::describe(const CutPlace& place, Stump& stump) const {
+    stump.feature = static_cast<std::int32_t>(place.feature);
+    std::span<const std::uint32_t> rows_of = counts(place.feature);
+    const FeatureBins& bins = bins_[place.feature];
+    std::size_t left = 0, missing = rows_of[0];
+    if (const OrderedColumn* column = ordered(place.feature)) {
+        left = place.position;
+        if (place.position < column->order.present)
+            stump.threshold =
+                halfway(value_at(*column, place.position - 1), value_at(*column, place.position));
+    } else if (bins.categorical) {
+        stump.nominal = true;
+        for (std::uint32_t bin : place.left_bins) {
+            stump.left_categories.push_back(bin - 1);
+            left += rows_of[bin];
+        }
+    } else {
+        for (std::uint32_t bin = 1; bin <= place.position; ++bin) left += rows_of[bin];
+        // Behind the last bin there is no edge.
+        if (place.position <= bins.edges.size()) stump.threshold = bins.edges[place.position - 1];
+    }
+    // Values that were never missing here go where most of the rows go.
+    stump.missing_left = missing > 0 ? place.missing_left : 2 * left > rows();
+    if (missing > 0 && stump.missing_left) left += missing;
+    stump.rows = static_cast<double>(rows());
+    stump.left_rows = static_cast<double>(left);
+}
+
+StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
+    : kernels_(select_stump_kernels(isa)), missing_left_(stump.missing_left) {
+    if (stump.is_constant()) return;
+    auto feature = static_cast<std::uint32_t>(stump.feature);
+    if (feature >= table.features()) throw InputError("the table does not have this feature");
+    const FeatureBins& bins = table.bins(feature);
+    if (stump.nominal != bins.categorical)
+        throw InputError("the stump's feature is nominal and the table's is not, or the reverse");
+    const FeaturePlace& place = table.binned().layout().features[feature];
+    if (!place.active) throw InputError("the stump's feature has one value only in the table");
+    if (!stump.nominal) {
+        // A bin is on the left if its upper edge is; the last one has none.
+        auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
+        bool all = stump.threshold == std::numeric_limits<double>::infinity();
+        last_ = static_cast<std::uint8_t>(all ? place.bins - 1 : above - bins.edges.begin());
+        bins_ = table.binned().column(place);
+        if (const OrderedColumn* column = table.ordered(feature); column != nullptr && !all)
+            place_in_order(table, *column, stump.threshold);
+        return;
+    }
+    right_of_bin_.assign(place.bins, 1);
+    right_of_bin_[0] = !stump.missing_left;
+    for (std::uint32_t code : stump.left_categories)
+        if (code < bins.categories) right_of_bin_[1 + code] = 0;
+    if (place.wide)
+        wide_ = table.binned().wide_column(place);
+    else
+        levels_ = table.binned().column(place);
+}
+
+// The bin behind those that are wholly on the left is the one that the threshold may part.
+void StumpSides::place_in_order(const StumpTable& table, const OrderedColumn& column,
+                                double threshold) {
+    std::size_t begin = column.starts[last_], end = column.starts[last_ + 1];
+    std::size_t left = begin, above = end;  // `left` becomes the first place above the threshold
+    while (left < above) {
+        std::size_t middle = left + (above - left) / 2;
+        if (table.value_at(column, middle) <= threshold)
+            left = middle + 1;
+        else
+            above = middle;
+    }
+    if (left == begin) return;
+    ++last_;
+    for (std::size_t place = left; place < end; ++place)
+        beyond_.push_back(column.order.rows[place] & RowOrder::kRow);
+    std::sort(beyond_.begin(), beyond_.end());
+}
+
+void StumpSides::fill(Range range, std::uint8_t* right) const {
+    const std::uint8_t* side = right_of_bin_.data();
+    if (bins_ != nullptr && last_ == 0 && !missing_left_)
+        std::fill_n(right, range.size(), std::uint8_t{1});
+    else if (bins_ != nullptr)
+        kernels_.sides_of_bins(bins_ + range.begin, range.size(), last_, missing_left_, right);
+    else if (levels_ != nullptr)
+        for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[levels_[range.begin + i]];
+    else if (wide_ != nullptr)
+        for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[wide_[range.begin + i]];
+    else
+        std::fill_n(right, range.size(), std::uint8_t{0});
+    auto row = std::lower_bound(beyond_.begin(), beyond_.end(), range.begin);
+    for (; row != beyond_.end() && *row < range.end; ++row) right[*row - range.begin] = 1;
+}
+
+}  // namespace bosquet
