@@ -12,6 +12,7 @@ from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
+from bosquet.io.vote_models import vote_from, vote_parts
 
 # Models made of models made of models ... : no deeper than this.
 MOST_NESTED = 3
@@ -58,6 +59,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet._sklearn import check_is_fitted
     from bosquet.bagging._base import BaseBagging
     from bosquet.bagging.voting import BaseVoting
+    from bosquet.boosting._voting import BaseVoting as BoostedVote
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
 
@@ -74,6 +76,9 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
         return save_parts(
             *combined_parts(estimator, lambda member: model_bytes(member, nested + 1))
         )
+    if isinstance(estimator, BoostedVote):
+        check_is_fitted(estimator, "_vote")
+        return save_bytes(*vote_parts(estimator))
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
@@ -127,6 +132,7 @@ _FORESTS = (
     "RandomForestClassifier",
     "RandomForestRegressor",
 )
+_VOTES = ("AdaBoostClassifier", "AnyBoostClassifier")
 
 
 def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
@@ -139,6 +145,10 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.forests
 
         return forest_from(getattr(bosquet.forests, name), ensemble, metadata)
+    if name in _VOTES:
+        import bosquet.boosting
+
+        return vote_from(getattr(bosquet.boosting, name), ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 

@@ -1,6 +1,16 @@
 """What a model is asked to make small."""
 
 from bosquet.losses._custom import CustomLoss
+from bosquet.losses._margins import MARGIN_LOSSES, Exponential, MarginLoss, margin_loss
 from bosquet.losses._native import NativeLoss, classification_loss, regression_loss
 
-__all__ = ["CustomLoss", "NativeLoss", "classification_loss", "regression_loss"]
+__all__ = [
+    "MARGIN_LOSSES",
+    "CustomLoss",
+    "Exponential",
+    "MarginLoss",
+    "NativeLoss",
+    "classification_loss",
+    "margin_loss",
+    "regression_loss",
+]

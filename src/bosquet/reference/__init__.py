@@ -12,6 +12,8 @@ uses them.
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
 - `stumps`: the best stump under weights, by brute force and in linear time;
 - `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
+- `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
+- `anyboost`: coordinate descent on any loss of the margin;
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `cart`, `pruning`: trees by impurity, and how they are cut back;
 - `forest`: a bag for each tree, a few features at each node, votes;
