@@ -4,13 +4,17 @@ import argparse
 import sys
 import time
 
-from reproduce import forests, hitters
+from reproduce import boosting, forests, hitters
 
 WORKS = {
     "hitters": hitters.two_cuts,
     "breiman-2001": forests.breiman_2001,
     "breiman-1996": forests.breiman_1996,
     "esl-spam": forests.esl_spam,
+    "esl-10.2": boosting.esl_10_2,
+    "breiman-2001-adaboost": boosting.breiman_adaboost,
+    "freund-schapire-1996": boosting.freund_schapire,
+    "esl-spam-boosted": boosting.spam_boosted,
 }
 
 
@@ -25,9 +29,12 @@ def main():
     for name in given.only:
         start = time.perf_counter()
         for what, theirs, ours, within in WORKS[name](given.data):
-            good = abs(theirs - ours) <= within
+            # A distance, or the range that ours is to be in.
+            low, high = within if isinstance(within, tuple) else (theirs - within, theirs + within)
+            good = low <= ours <= high
             far += not good
-            print(f"| {what} | {theirs:g} | {ours:.4g} | {within:g} | {'yes' if good else 'NO'} |")
+            span = f"{low:g} to {high:g}" if isinstance(within, tuple) else f"{within:g}"
+            print(f"| {what} | {theirs:g} | {ours:.4g} | {span} | {'yes' if good else 'NO'} |")
             sys.stdout.flush()
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 1 if far else 0

@@ -115,11 +115,9 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
         }
         node.put_set(begin, static_cast<std::uint32_t>(tree.category_words.size()) - begin);
     }
+    // The others were looked at when they came; an ensemble of many trees would be all day at it.
+    if (auto fault = find_fault(self, tree)) throw InputError("this is no tree: " + *fault);
     self.trees.push_back(std::move(tree));
-    if (auto fault = find_fault(self)) {
-        self.trees.pop_back();
-        throw InputError("this is no tree: " + *fault);
-    }
 }
 
 }  // namespace

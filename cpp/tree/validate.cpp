@@ -107,4 +107,9 @@ std::optional<std::string> find_fault(const Ensemble& ensemble) {
     return std::nullopt;
 }
 
+std::optional<std::string> find_fault(const Ensemble& ensemble, const Tree& tree) {
+    if (Fault fault = fault_in_tree(ensemble, tree)) return fault;
+    return std::nullopt;
+}
+
 }  // namespace bosquet

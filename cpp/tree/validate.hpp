@@ -15,4 +15,7 @@ constexpr std::uint32_t kMaxCategories = 65'535;     // codes take two bytes, wi
 // What is wrong with the ensemble, in words; nothing if it is sound.
 std::optional<std::string> find_fault(const Ensemble& ensemble);
 
+// The same for one tree, which is to become one of the ensemble's.
+std::optional<std::string> find_fault(const Ensemble& ensemble, const Tree& tree);
+
 }  // namespace bosquet

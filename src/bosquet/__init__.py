@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 
 # Names are looked up when first used, so that importing bosquet costs no more than what is used.
 _HOME = {
+    "AdaBoostClassifier": "bosquet.boosting",
+    "AnyBoostClassifier": "bosquet.boosting",
     "BaggingClassifier": "bosquet.bagging",
     "BaggingRegressor": "bosquet.bagging",
     "DecisionTreeClassifier": "bosquet.trees",
@@ -30,6 +32,8 @@ _HOME = {
 }
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AnyBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",
     "DecisionTreeClassifier",

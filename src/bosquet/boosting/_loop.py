@@ -14,8 +14,8 @@ class Stepper(Protocol):
 
     terms: Any
 
-    def step(self) -> None:
-        """Pseudo-residuals, learn, step size, add."""
+    def step(self) -> bool | None:
+        """Weights or pseudo-residuals, learn, step size, add; False if there was nothing to add."""
 
     def train_loss(self) -> float: ...
 
@@ -51,7 +51,8 @@ def run_rounds(
     bar = ProgressBar(n_rounds) if verbose else None
     try:
         while stepper.terms.n_rounds < n_rounds:
-            stepper.step()
+            if stepper.step() is False:
+                break
             done = stepper.terms.n_rounds
             train, valid = stepper.train_loss(), stepper.validation_loss()
             history.train_loss.append(train)

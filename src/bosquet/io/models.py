@@ -11,6 +11,7 @@ from bosquet._core import ModelFileError
 from bosquet.io.container import load_bytes, save_bytes
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
+from bosquet.io.vote_models import vote_from, vote_metadata
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -49,6 +50,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def model_bytes(estimator: Any) -> bytes:
     """A fitted estimator as the bytes of a model file."""
     from bosquet._sklearn import check_is_fitted
+    from bosquet.boosting._voting import BaseVoting
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
 
@@ -58,6 +60,10 @@ def model_bytes(estimator: Any) -> bytes:
     if isinstance(estimator, BaseForest):
         check_is_fitted(estimator, "_ensemble")
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
+    if isinstance(estimator, BaseVoting):
+        check_is_fitted(estimator, "_vote")
+        metadata = vote_metadata(estimator)
+        return save_bytes(estimator._vote.ensemble, metadata)
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
@@ -107,6 +113,7 @@ _FORESTS = (
     "RandomForestClassifier",
     "RandomForestRegressor",
 )
+_VOTES = ("AdaBoostClassifier", "AnyBoostClassifier")
 
 
 def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
@@ -119,6 +126,10 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.forests
 
         return forest_from(getattr(bosquet.forests, name), ensemble, metadata)
+    if name in _VOTES:
+        import bosquet.boosting
+
+        return vote_from(getattr(bosquet.boosting, name), ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 

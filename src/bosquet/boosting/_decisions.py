@@ -1,0 +1,102 @@
+"""From the sums of a vote to a decision, probabilities and margins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from bosquet.losses import MarginLoss
+
+
+@dataclass(frozen=True)
+class OfTwo:
+    """One sum f: its sign decides, and the loss that it made small says how probable that is."""
+
+    loss: MarginLoss
+
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        return raw[:, 0]
+
+    def probabilities(self, decision: np.ndarray) -> np.ndarray:
+        second = self.loss.probability(decision)
+        return np.column_stack([1 - second, second])
+
+    def numbers(self, decision: np.ndarray) -> np.ndarray:
+        return (decision > 0).astype(np.intp)
+
+    def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """y f / Σ|α|."""
+        return (2 * numbers - 1) * raw[:, 0] / max(float(sizes.sum()), 1e-300)
+
+
+class OfMany:
+    """A score for each class: the largest decides."""
+
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def numbers(self, decision: np.ndarray) -> np.ndarray:
+        return decision.argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class OfVotes(OfMany):
+    """A sum of votes for each class; `log_odds` times a sum is on the scale of log-odds.
+
+    SAMME's votes differ by what makes exp of them odds as it stands; the sums of AdaBoost.MH are half
+    the log-odds of each class against the others.
+    """
+
+    log_odds: float
+
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        return raw
+
+    def probabilities(self, decision: np.ndarray) -> np.ndarray:
+        return softmax(self.log_odds * decision, axis=1)
+
+    def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """The vote for the true class less the largest for another, of what there was to vote."""
+        largest = self.log_odds * max(float(sizes.sum()), 1e-300)
+        return best_and_rest(raw, numbers) / largest
+
+
+@dataclass(frozen=True)
+class OfCodes(OfMany):
+    """Loss-based decoding: the class whose line of the code loses least, Σ_l C(M_kl f_l).
+
+    The score of a class is minus the logarithm of its mean loss. With one column and the exponential
+    loss the probabilities are those of two classes.
+    """
+
+    matrix: np.ndarray
+    loss: MarginLoss
+
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        scores = np.empty((raw.shape[0], self.matrix.shape[0]))
+        for k, line in enumerate(self.matrix):
+            lost = self.loss.value(raw * line).mean(axis=1)
+            scores[:, k] = -np.log(np.maximum(lost, np.finfo(float).tiny))
+        return scores
+
+    def probabilities(self, decision: np.ndarray) -> np.ndarray:
+        return softmax(decision, axis=1)
+
+    def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Half the mean agreement with the true class's line less the best with another's."""
+        agreement = (raw / np.maximum(sizes, 1e-300)) @ self.matrix.T / self.matrix.shape[1]
+        return best_and_rest(agreement, numbers) / 2
+
+
+Decision = OfTwo | OfVotes | OfCodes
+
+
+def best_and_rest(scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """The score of each row's own class less the largest of the others."""
+    rows = np.arange(numbers.size)
+    own = scores[rows, numbers]
+    others = scores.copy()
+    others[rows, numbers] = -np.inf
+    return own - others.max(axis=1)

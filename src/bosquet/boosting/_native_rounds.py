@@ -1,0 +1,68 @@
+"""The loop on native stumps, two classes: the core runs a round, here is what it came to."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from bosquet import _core
+from bosquet.boosting._stagewise import Round, no_edge
+from bosquet.boosting._variants import CHANCE, Step, TwoClasses, adaboost_step
+from bosquet.boosting._votes import TreeVote
+from bosquet.boosting._weak_native import StumpLearner
+
+HAS_ALPHA, HAS_ERROR = ("discrete", "mada"), ("discrete", "mada", "real")
+
+
+def stump_rounds(
+    learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote
+) -> Iterator[Round]:
+    """What `_stagewise.boost` yields with the same learner and variant, sooner."""
+    boost = _core.StumpBoost(
+        learner.search, variant.y, variant.share, name, float(variant.learning_rate)
+    )
+    size = 0.0
+    for t in itertools.count():
+        told = boost.round(vote.ensemble)
+        if not told["taken"]:
+            if told["error"] == 0:
+                yield _perfect(told["stump"], boost, variant, vote, size)
+            elif t == 0:
+                raise no_edge(told["error"], variant.chance)
+            return
+        largest = float(np.abs(told["stump"].values).max())
+        if largest <= CHANCE:
+            if t == 0:
+                raise no_edge(told["error"], variant.chance)
+            if vote.trees_a_round == 1:
+                vote.truncate(vote.n_rounds - 1)
+                return
+        scale = told["alpha"]
+        size += scale * largest
+        step = Step(
+            scale,
+            scale * largest,
+            told["error"] if name in HAS_ERROR else None,
+            scale if name in HAS_ALPHA else None,
+        )
+        yield Round(step, told["z"], told["training_error"], _scores(boost, variant.y))
+        if largest <= CHANCE:
+            return
+
+
+def _perfect(
+    stump: _core.Stump, boost: _core.StumpBoost, variant: TwoClasses, vote: TreeVote, size: float
+) -> Round:
+    """The round of a stump without errors, which the core leaves to us."""
+    step = adaboost_step(0.0, variant.rows, size, variant.learning_rate)
+    assert step is not None
+    stump.add_to(vote.ensemble, step.scale)
+    scores = _scores(boost, variant.y, step.scale)
+    return Round(step, math.exp(-step.scale), variant.training_error(scores()), scores)
+
+
+def _scores(boost: _core.StumpBoost, y: np.ndarray, more: float = 0.0) -> Callable[[], np.ndarray]:
+    return lambda: y * (boost.margins() + more)

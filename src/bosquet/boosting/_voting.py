@@ -1,0 +1,380 @@
+"""What the estimators that boost by reweighting share: fitting a vote, asking it, saving it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet import _core
+from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
+from bosquet._sklearn import (
+    BaseEstimator,
+    ClassifierMixin,
+    accepts_missing,
+    check_is_fitted,
+    effective_threads,
+    seed_from,
+)
+from bosquet._targets import (
+    check_labels,
+    check_same_length,
+    check_sample_weight,
+    class_numbers,
+    learn_classes,
+    weigh_classes,
+)
+from bosquet.boosting._assembly import Assembly
+from bosquet.boosting._decisions import Decision
+from bosquet.boosting._loop import LoopResult, run_rounds
+from bosquet.boosting._progress import EarlyStopping
+from bosquet.boosting._targets import split_rows
+from bosquet.boosting._vote_stepper import Kept, Labelled, VoteStepper
+from bosquet.boosting._voters import NativeVoter
+from bosquet.boosting._votes import LearnerVote, TreeVote, Vote
+from bosquet.boosting._weak import count_rows, is_native, open_table, shaped, some_rows
+from bosquet.data import TableEncoder
+from bosquet.losses import MarginLoss
+
+CHECKS: dict[str, Check] = {
+    "n_estimators": integer(1),
+    "learning_rate": number(0, open_low=True),
+    "reweight": choice("weights", "resample"),
+    "sampling": choice(None, "under"),
+    "split": choice("exact", "histogram"),
+    "max_bins": integer(2, 255),
+    "early_stopping": boolean(),
+    "validation_fraction": number(0, 0.9, open_low=True),
+    "n_iter_no_change": integer(1),
+    "warm_start": boolean(),
+    "verbose": integer(0),
+}
+
+
+class BaseVoting(ClassifierMixin, BaseEstimator):
+    """Fitting, predicting and saving; the subclasses know the variant."""
+
+    _vote: Vote
+    _decision: Decision
+    _encoder: TableEncoder
+    _kept: list[Kept]  # of each round
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the vote.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            For native learners a NumPy array, pandas or polars frame, Arrow table, SciPy sparse
+            matrix or nested lists; NaN, null and pd.NA are missing values. Other learners are given
+            X as it is.
+        y : array of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array of shape (n_samples,), optional
+            The distribution that boosting starts from; a row of weight 0 does not count.
+
+        Returns
+        -------
+        self
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            # An error or an interrupt leaves the model as it was, never half fitted.
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        check_parameters(self, self._checks())
+        estimator = self._chosen_estimator(warn=True)
+        check_learner(estimator)
+        continuing = self.warm_start and hasattr(self, "_vote")
+        if continuing and self.n_estimators < self._vote.n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {self._vote.n_rounds} rounds that the"
+                " model has; with warm_start=True it can only grow"
+            )
+        if continuing:
+            encoder, table = self._encoder, self._table(X)
+        else:
+            encoder, table = open_table(
+                estimator,
+                X,
+                categorical_features=self.categorical_features,
+                owner=type(self).__name__,
+            )
+        table, numbers, weight = self._rows(estimator, table, y, sample_weight, continuing)
+        if not continuing:
+            self._start(estimator, encoder)
+        train, validation = self._parts(estimator, table, numbers, weight)
+        assembly = Assembly(self, estimator, train, continuing)
+        stepper = assembly.stepper(validation)
+        self._vote, self._decision = stepper.terms, stepper.decision
+        self._run(stepper, validation is not None, continuing)
+        return self
+
+    def _rows(
+        self, estimator: Any, table: Any, y: Any, sample_weight: Any, continuing: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The rows that count, their class numbers and their weights."""
+        labels = check_labels(y)
+        rows = count_rows(estimator, table)
+        check_same_length(labels.size, rows)
+        weight = check_sample_weight(sample_weight, rows)
+        if weight.size and not weight.all():
+            counting = np.flatnonzero(weight)
+            table = some_rows(estimator, table, counting)
+            labels, weight = labels[counting], weight[counting]
+        classes = self.classes_ if continuing else learn_classes(labels)
+        if classes.size < 2:
+            raise ValueError(
+                f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
+            )
+        self.classes_, self.n_classes_ = classes, classes.size
+        weight = weigh_classes(self.class_weight, labels, weight)
+        if not weight.size:
+            weight = np.ones(labels.size)
+        return table, class_numbers(labels, classes), weight
+
+    def _start(self, estimator: Any, encoder: TableEncoder) -> None:
+        """Forget an earlier fit."""
+        for name in ("_vote", "certificate_", "feature_names_in_", "validation_score_"):
+            self.__dict__.pop(name, None)
+        self._seed = seed_from(self.random_state)
+        self._encoder, self.estimator_ = encoder, estimator
+        self._kept, self._is_finished = [], False
+        self.n_features_in_ = encoder.n_features
+        if encoder.feature_names is not None:
+            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+
+    def _parts(
+        self, estimator: Any, table: Any, numbers: np.ndarray, weight: np.ndarray
+    ) -> tuple[Labelled, Labelled | None]:
+        """The rows to learn from and, with early stopping, those to judge by."""
+
+        def part(rows: np.ndarray) -> Labelled:
+            share = weight[rows] / weight[rows].sum()
+            return Labelled(some_rows(estimator, table, rows), numbers[rows], share)
+
+        if not self.early_stopping:
+            return Labelled(table, numbers, weight / weight.sum()), None
+        kept, held = split_rows(numbers.size, self.validation_fraction, self._seed, numbers)
+        return part(kept), part(held)
+
+    # ----------------------------------------------------------- running the loops
+    def _run(self, stepper: VoteStepper, validated: bool, continuing: bool) -> None:
+        stopping = EarlyStopping(self.n_iter_no_change, 0.0) if validated else None
+        before = [kept.training_error for kept in self._kept]
+        history = LoopResult(before, list(getattr(self, "validation_score_", ())))
+        self._kept = list(self._kept)
+        stepper.kept = self._kept
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=self.n_estimators,
+            stopping=stopping,
+            score=None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=history,
+        )
+        scores = stepper.scores()
+        best = history.best_round
+        if best is not None and best < self._vote.n_rounds:
+            self._vote.truncate(best)
+            del self._kept[best:]
+            scores = self._vote.raw(stepper.train.table, stepper.threads)
+        self._is_finished = stepper.is_finished
+        self.train_score_ = np.asarray(history.train_loss)
+        if validated:
+            self.validation_score_ = np.asarray(history.validation_loss)
+
+    # --------------------------------------------------------------- the learner
+    def _chosen_estimator(self, warn: bool = False) -> Any:
+        old = getattr(self, "base_estimator", "deprecated")
+        if isinstance(old, str) and old == "deprecated":
+            return self.estimator
+        if self.estimator is not None:
+            raise ValueError(
+                "estimator and its old name base_estimator are both set; use estimator"
+            )
+        if warn:
+            warnings.warn(
+                "base_estimator is the old name of estimator and will be removed; use estimator",
+                FutureWarning,
+                stacklevel=4,
+            )
+        return old
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        estimator = self._chosen_estimator()
+        native = is_native(estimator)
+        tags.input_tags.allow_nan = native or accepts_missing(estimator)
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = native
+        tags.input_tags.string = native
+        return tags
+
+    # --------------------------------------------------------------- predicting
+    def _table(self, X: Any) -> Any:
+        columns = self._encoder.transform(X)
+        return columns if isinstance(self._vote, TreeVote) else shaped(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The vote f(x): (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        check_is_fitted(self, "_vote")
+        return self._decision.decision(
+            self._vote.raw(self._table(X), effective_threads(self.n_jobs))
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class that wins the vote."""
+        return self.classes_[self._decision.numbers(self.decision_function(X))]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, in the order of `classes_`."""
+        return self._decision.probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The vote after each round."""
+        check_is_fitted(self, "_vote")
+        table, threads = self._table(X), effective_threads(self.n_jobs)
+        raw: Any = 0.0
+        for t in range(self._vote.n_rounds):
+            raw = raw + self._vote.raw(table, threads, t, t + 1)
+            yield self._decision.decision(raw)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The winning class after each round."""
+        for decision in self.staged_decision_function(X):
+            yield self.classes_[self._decision.numbers(decision)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Probabilities after each round."""
+        for decision in self.staged_decision_function(X):
+            yield self._decision.probabilities(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The accuracy after each round."""
+        labels = check_labels(y)
+        for said in self.staged_predict(X):
+            yield float(np.average(said == labels, weights=sample_weight))
+
+    # ------------------------------------------------------------ what was learned
+    @property
+    def n_estimators_(self) -> int:
+        """Number of rounds in the model; below `n_estimators` where boosting came to an end."""
+        check_is_fitted(self, "_vote")
+        return self._vote.n_rounds
+
+    def __len__(self) -> int:
+        return self.n_estimators_
+
+    @property
+    def estimators_(self) -> Any:
+        """The voters: a list, or an array (rounds, columns) where a round has several."""
+        check_is_fitted(self, "_vote")
+        if isinstance(self._vote, LearnerVote):
+            voters: list[Any] = [voter.learner for voter in self._vote.voters]
+            each = self._vote.voters_a_round
+        else:
+            each = self._vote.trees_a_round
+            voters = [
+                NativeVoter(self._vote.ensemble, t, scale, self._encoder, self._voted_classes())
+                for t, scale in enumerate(self._scales(each))
+            ]
+        if each == 1:
+            return voters
+        table = np.empty((len(voters) // each, each), dtype=object)
+        table[:] = np.array([*voters, None], dtype=object)[:-1].reshape(-1, each)
+        return table
+
+    def _voted_classes(self) -> np.ndarray:
+        """What the voters' own signs or numbers stand for: the classes, or a code's -1 and +1."""
+        single = self.n_classes_ == 2 or getattr(self._vote, "trees_a_round", 1) == 1
+        return self.classes_ if single else np.array([-1, 1])
+
+    def _scales(self, each: int) -> np.ndarray:
+        scales = np.array([kept.scale for kept in self._kept])
+        return np.broadcast_to(scales, (len(self._kept), max(each, scales.shape[1]))).ravel()
+
+    def _by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
+        check_is_fitted(self, "_vote")
+        values = factor * np.array([getattr(kept, name) for kept in self._kept])
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean over the voters, by their weights, of each one's share of gain by feature."""
+        check_is_fitted(self, "_vote")
+        if isinstance(self._vote, TreeVote):
+            kind = "split" if self.estimator_ is None else "gain"
+            shares = _core.importance_by_tree(self._vote.ensemble, kind)
+            weights = self._scales(self._vote.trees_a_round)
+        else:
+            voters = [voter for voter in self._vote.voters if voter.learner is not None]
+            if not all(hasattr(voter.learner, "feature_importances_") for voter in voters):
+                raise AttributeError(
+                    f"{type(self.estimator_).__name__} has no feature_importances_ to take the mean of"
+                )
+            shares = np.array([voter.learner.feature_importances_ for voter in voters])
+            weights = np.array([voter.scale for voter in voters])
+        totals = shares.sum(axis=1, keepdims=True)
+        shares = np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
+        sums = weights @ shares
+        return sums / sums.sum() if sums.sum() > 0 else sums
+
+    # -------------------------------------------------------------------- saving
+    def save(self, path: Any) -> None:
+        """Write the model to a file that ``bosquet.load`` reads."""
+        from bosquet.io import save_model
+
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_vote")
+
+    # --------------------------------------------------------- for the subclasses
+    def _checks(self) -> dict[str, Check]:
+        return CHECKS
+
+    def _scheme(self) -> str:
+        """How several classes are told: "samme", "mh" or the name of a code."""
+        raise NotImplementedError
+
+    def _variant(self, y: np.ndarray, share: np.ndarray, rows: int) -> Any:
+        """The variant for signs y; `rows` are those of the whole fit."""
+        raise NotImplementedError
+
+    def _variant_of_many(self, scheme: str, numbers: np.ndarray, share: np.ndarray) -> Any:
+        raise NotImplementedError
+
+    def _runs_natively(self, learner: Any) -> bool:
+        """Whether the core has this loop as a whole."""
+        return False
+
+    def _margin_loss(self) -> MarginLoss:
+        """The loss that sums are turned into probabilities and decoded by."""
+        raise NotImplementedError
+
+
+def check_learner(estimator: Any) -> None:
+    """Raise a TypeError unless `estimator` is None or can be cloned, fitted and asked."""
+    if estimator is None:
+        return
+    if isinstance(estimator, type) or not all(
+        hasattr(estimator, method) for method in ("fit", "predict", "get_params")
+    ):
+        raise TypeError(
+            f"estimator={estimator!r} must be an estimator with fit and predict: an object, not its class"
+        )

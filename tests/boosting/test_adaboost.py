@@ -1,0 +1,423 @@
+"""AdaBoost: how it starts, stops, weighs, samples, and what it tells afterwards."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import AdaBoostClassifier as Theirs
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier as TheirTree
+from sklearn.tree import DecisionTreeRegressor as TheirRegressor
+
+from bosquet import AdaBoostClassifier, DecisionTreeClassifier, DecisionTreeRegressor
+
+VARIANTS = ["discrete", "real", "gentle", "logit", "mada"]
+
+
+@pytest.fixture
+def easy():
+    return make_classification(400, 6, n_informative=4, class_sep=1.2, random_state=0)
+
+
+# ------------------------------------------------------------------ edges of the rule
+def line_and_ends():
+    """A first learner that misses one row, then one that misses none."""
+
+    class ThenPerfect(ClassifierMixin, BaseEstimator):
+        fitted = 0
+
+        def fit(self, X, y, sample_weight):
+            self.classes_ = np.unique(y)
+            type(self).fitted += 1
+            self.is_perfect_ = type(self).fitted > 3
+            self.shift_ = 0.5 * type(self).fitted
+            return self
+
+        def predict(self, X):
+            return (X[:, 0] > (0 if self.is_perfect_ else self.shift_)).astype(int)
+
+    X = np.linspace(-2, 2, 41)[:, None]
+    return ThenPerfect, X, (X[:, 0] > 0).astype(int)
+
+
+def test_a_perfect_learner_wins_the_vote_and_ends_it():
+    learner, X, y = line_and_ends()
+    model = AdaBoostClassifier(learner(), 10).fit(X, y)
+    assert model.n_estimators_ == 4
+    assert model.estimator_errors_[-1] == 0
+    assert model.estimator_weights_[-1] > model.estimator_weights_[:-1].sum()
+    assert model.score(X, y) == 1
+    assert np.isfinite(model.decision_function(X)).all()
+    # scikit-learn gives it the weight 1, and it is outvoted.
+    learner.fitted = 0
+    theirs = Theirs(learner(), n_estimators=10).fit(X, y)
+    assert theirs.score(X, y) < 1
+
+
+def test_shrinkage_does_not_make_a_perfect_learner_lose():
+    learner, X, y = line_and_ends()
+    model = AdaBoostClassifier(learner(), 10, learning_rate=0.1).fit(X, y)
+    assert model.score(X, y) == 1
+
+
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(), TheirTree(random_state=0)])
+@pytest.mark.parametrize("variant", VARIANTS[:-1])
+def test_separable_rows_are_learned_at_once(estimator, variant):
+    if variant == "logit" and estimator is not None:
+        estimator = DecisionTreeRegressor()
+    X = np.arange(12.0)[:, None]
+    y = np.where(X[:, 0] > 4, "yes", "no")
+    model = AdaBoostClassifier(estimator, 5, variant=variant).fit(X, y)
+    assert model.score(X, y) == 1
+    assert model.n_estimators_ == 1 or variant in ("gentle", "logit", "real")
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_a_learner_worse_than_chance_at_the_start_is_an_error_with_its_epsilon():
+    class Contrary(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y, sample_weight):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return (X[:, 0] > 0.6).astype(int)
+
+    X = np.linspace(0, 1, 10)[:, None]
+    y = (X[:, 0] < 0.5).astype(int)
+    with pytest.raises(ValueError, match=r"no better than chance: at round 1 .* ε = 0.9"):
+        AdaBoostClassifier(Contrary()).fit(X, y)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_stumps_on_an_exclusive_or_have_no_edge_at_all(variant):
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]] * 3)
+    y = (X[:, 0] != X[:, 1]).astype(int)
+    with pytest.raises(ValueError, match=r"ε = 0\.5"):
+        AdaBoostClassifier(variant=variant).fit(X, y)
+
+
+def test_the_loop_ends_when_the_learner_loses_its_edge():
+    class Constant(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y, sample_weight):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.ones(len(X), dtype=int)
+
+    X, y = np.zeros((10, 1)), np.array([0] * 3 + [1] * 7)
+    model = AdaBoostClassifier(Constant(), 10).fit(X, y)
+    assert model.n_estimators_ == 1  # afterwards its error is ½ to the last digit
+    np.testing.assert_allclose(model.estimator_weights_, [np.log(7 / 3)])
+    for variant in ("real", "gentle"):
+        assert AdaBoostClassifier(variant=variant).fit(X, y).n_estimators_ == 1
+
+
+def test_samme_wants_better_than_a_guess_among_the_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.digitize(X[:, 0], [-0.4, 0.4])
+    # A stump of three classes errs on a third or so, where half would be chance for two.
+    model = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    assert (model.estimator_errors_ < 2 / 3).all()
+    assert (model.estimator_errors_ > 1 / 2).any() or model.estimator_errors_[0] > 1 / 4
+    errors = model.estimator_errors_[:-1] if model.estimator_errors_[-1] == 0 else None
+    errors = model.estimator_errors_ if errors is None else errors
+    expected = np.log((1 - errors) / errors) + np.log(2)
+    np.testing.assert_allclose(model.estimator_weights_[: errors.size], expected)
+
+
+# ------------------------------------------------------------------ against scikit-learn
+@pytest.mark.parametrize("learning_rate", [1.0, 0.5])
+def test_trees_of_scikit_learn_get_the_weights_that_it_gives_them(easy, learning_rate):
+    X, y = easy
+    tree = TheirTree(max_depth=2, random_state=0)
+    ours = AdaBoostClassifier(tree, 15, learning_rate=learning_rate, random_state=0).fit(X, y)
+    theirs = Theirs(tree, n_estimators=15, learning_rate=learning_rate, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.estimator_errors_, theirs.estimator_errors_, rtol=1e-6)
+    np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-6)
+    f, scaled = ours.decision_function(X), theirs.decision_function(X)
+    np.testing.assert_allclose(4 * f / ours.estimator_weights_.sum(), scaled, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-6)
+
+
+def test_several_classes_agree_with_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    tree = TheirTree(max_depth=1, random_state=0)
+    ours = AdaBoostClassifier(tree, 10, random_state=0).fit(X, y)
+    theirs = Theirs(tree, n_estimators=10, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-6)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_weights_reach_the_learner_with_mean_one():
+    seen = []
+
+    class Listening(TheirTree):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(sample_weight.mean())
+            return super().fit(X, y, sample_weight)
+
+    X, y = make_classification(100, random_state=0)
+    AdaBoostClassifier(Listening(max_depth=1), 5).fit(X, y)
+    np.testing.assert_allclose(seen, np.ones(5))
+
+
+def test_a_support_vector_machine_learns_where_scikit_learn_s_does_not():
+    X, y = make_classification(
+        n_samples=100, n_features=4, n_informative=2, n_redundant=0, random_state=0, shuffle=False
+    )
+    assert AdaBoostClassifier(SVC(), 10, random_state=0).fit(X, y).score(X, y) > 0.9
+    assert Theirs(SVC(), n_estimators=10, random_state=0).fit(X, y).score(X, y) < 0.6
+
+
+# ------------------------------------------------------------------ learners and samples
+@pytest.mark.parametrize(
+    ("variant", "learner"),
+    [
+        ("discrete", SVC()),
+        ("discrete", Ridge()),
+        ("mada", TheirTree(max_depth=1)),
+        ("real", GaussianNB()),
+        ("real", LogisticRegression()),
+        ("gentle", TheirTree(max_depth=2)),
+        ("gentle", TheirRegressor(max_depth=2)),
+        ("gentle", Ridge()),
+        ("logit", TheirRegressor(max_depth=2)),
+        ("gentle", DecisionTreeClassifier(max_depth=2)),
+        ("logit", DecisionTreeRegressor(max_depth=2)),
+        ("real", DecisionTreeClassifier(max_depth=2)),
+    ],
+)
+def test_any_learner_can_be_boosted(easy, variant, learner):
+    X, y = easy
+    labels = np.array(["low", "high"])[y]
+    model = AdaBoostClassifier(learner, 10, variant=variant, random_state=0).fit(X, labels)
+    assert model.score(X, labels) > 0.75
+    assert set(model.predict(X)) == {"low", "high"}
+    assert len(model.estimators_) == model.n_estimators_
+
+
+def test_learners_without_weights_are_given_samples_with_a_notice(easy):
+    X, y = easy
+    with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
+        model = AdaBoostClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        again = AdaBoostClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X, y)
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "learner", [None, DecisionTreeClassifier(max_depth=1), TheirTree(max_depth=1)]
+)
+def test_on_samples_the_error_is_that_of_all_rows(easy, learner):
+    X, y = easy
+    model = AdaBoostClassifier(learner, 8, reweight="resample", random_state=3).fit(X, y)
+    signs, w = 2 * y - 1, np.full(y.size, 1 / y.size)
+    for voter, weight, error in zip(
+        model.estimators_, model.estimator_weights_, model.estimator_errors_, strict=True
+    ):
+        missed = voter.predict(X) != y
+        assert error == pytest.approx(w[missed].sum())
+        w = w * np.exp(-0.5 * weight * signs * np.where(missed, -signs, signs))
+        w /= w.sum()
+    other = AdaBoostClassifier(learner, 8, reweight="resample", random_state=4).fit(X, y)
+    assert not np.array_equal(other.estimator_errors_, model.estimator_errors_)
+
+
+def test_full_trees_on_samples_are_not_perfect_and_go_on(easy):
+    X, y = easy
+    model = AdaBoostClassifier(DecisionTreeClassifier(), 20, reweight="resample", random_state=0)
+    assert model.fit(X, y).n_estimators_ == 20
+    assert model.score(X, y) == 1
+
+
+def test_under_sampling_finds_a_rare_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    rare = (X[:, 0] + X[:, 1] + rng.logistic(size=4000) > 5.2).astype(int)
+    assert rare.mean() < 0.05
+
+    def recall(model):
+        return model.fit(X, rare).predict(X)[rare == 1].mean()
+
+    plain = recall(AdaBoostClassifier(n_estimators=30))
+    for learner in (None, DecisionTreeClassifier(max_depth=1), TheirTree(max_depth=1)):
+        under = AdaBoostClassifier(learner, 30, sampling="under", random_state=0)
+        assert recall(under) > plain + 0.15
+    balanced = AdaBoostClassifier(n_estimators=30, class_weight="balanced")
+    assert recall(balanced) > plain + 0.15
+
+
+def test_under_sampling_hands_on_as_many_rows_of_each_class():
+    seen = []
+
+    class Counting(TheirTree):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(np.bincount(y))
+            assert sample_weight.mean() == pytest.approx(1)
+            return super().fit(X, y, sample_weight)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] > 1.2).astype(int)
+    AdaBoostClassifier(Counting(max_depth=1), 4, sampling="under", random_state=0).fit(X, y)
+    assert all(np.array_equal(counts, [y.sum(), y.sum()]) for counts in seen)
+
+
+# ------------------------------------------------------------------ several classes
+@pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-all", "all-vs-all", "ecoc"])
+@pytest.mark.parametrize(
+    "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
+)
+def test_several_classes_each_way(multiclass, learner):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = AdaBoostClassifier(learner, 15, multiclass=multiclass, random_state=0).fit(X, labels)
+    assert model.score(X, labels) > 0.94
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert np.array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+    assert model.decision_function(X).shape == (150, 3)
+    assert model.train_score_[-1] == pytest.approx(1 - model.score(X, labels))
+    *_, last = model.staged_predict_proba(X)
+    np.testing.assert_allclose(last, proba, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_all_variants_take_several_classes(variant, three_classes):
+    X, y = three_classes
+    model = AdaBoostClassifier(n_estimators=20, variant=variant).fit(X, y)
+    assert model.score(X, y) > 0.75
+
+
+# ------------------------------------------------------------------ number of rounds
+def test_early_stopping_keeps_the_best_number_of_rounds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = (X[:, 0] + rng.logistic(size=600) > 0).astype(int)
+    model = AdaBoostClassifier(
+        DecisionTreeClassifier(max_depth=4), 200, early_stopping=True, random_state=0
+    ).fit(X, y)
+    assert model.n_estimators_ < 100
+    assert model.n_estimators_ == model.validation_score_.argmin() + 1
+    assert len(model.validation_score_) == model.n_estimators_ + model.n_iter_no_change
+    assert len(model.estimator_weights_) == model.n_estimators_
+
+
+@pytest.mark.parametrize(
+    "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
+)
+@pytest.mark.parametrize("multiclass", ["samme", "one-vs-all"])
+def test_a_warm_start_goes_on_where_it_stopped(three_classes, learner, multiclass):
+    for X, y in (three_classes, (three_classes[0], three_classes[1] > 0)):
+        options = {"estimator": learner, "multiclass": multiclass, "random_state": 0}
+        whole = AdaBoostClassifier(n_estimators=12, **options).fit(X, y)
+        parts = AdaBoostClassifier(n_estimators=5, warm_start=True, **options).fit(X, y)
+        parts.set_params(n_estimators=12).fit(X, y)
+        assert parts.n_estimators_ == 12
+        np.testing.assert_allclose(
+            parts.decision_function(X), whole.decision_function(X), rtol=1e-6
+        )
+        np.testing.assert_allclose(parts.estimator_errors_, whole.estimator_errors_, rtol=1e-6)
+    with pytest.raises(ValueError, match="can only grow"):
+        parts.set_params(n_estimators=3).fit(X, y)
+
+
+def test_callbacks_see_every_round_and_can_end_it(easy):
+    X, y = easy
+    seen = []
+
+    def stop_at_four(info):
+        seen.append((info.iteration, info.train_loss, info.model.score(X, y)))
+        return info.iteration == 4
+
+    model = AdaBoostClassifier(n_estimators=30, callbacks=[stop_at_four]).fit(X, y)
+    assert model.n_estimators_ == 4
+    for t, (iteration, error, score) in enumerate(seen):
+        assert iteration == t + 1
+        assert error == pytest.approx(1 - score)
+
+
+# ------------------------------------------------------------------ what is told
+def test_stages_lead_to_the_model(easy):
+    X, y = easy
+    model = AdaBoostClassifier(n_estimators=12).fit(X, y)
+    scores = list(model.staged_score(X, y))
+    np.testing.assert_allclose(1 - np.array(scores), model.train_score_)
+    *_, last = model.staged_decision_function(X)
+    np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-12)
+    *_, said = model.staged_predict(X)
+    assert np.array_equal(said, model.predict(X))
+
+
+def test_native_voters_can_be_asked_one_by_one(easy):
+    X, y = easy
+    model = AdaBoostClassifier(n_estimators=6).fit(X, y)
+    votes = [
+        0.5 * weight * np.where(voter.predict(X) == 1, 1, -1)
+        for voter, weight in zip(model.estimators_, model.estimator_weights_, strict=True)
+    ]
+    np.testing.assert_allclose(np.sum(votes, axis=0), model.decision_function(X), rtol=1e-9)
+    assert "column" in repr(model.estimators_[0])
+    used = {int(voter.arrays["feature"][0]) for voter in model.estimators_}
+    assert set(np.flatnonzero(model.feature_importances_)) == used
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_rows_of_weight_zero_do_not_count(easy):
+    X, y = easy
+    weight = np.where(np.arange(y.size) % 3 == 0, 0.0, 1.0)
+    weighted = AdaBoostClassifier(n_estimators=10).fit(X, y, sample_weight=weight)
+    without = AdaBoostClassifier(n_estimators=10).fit(X[weight > 0], y[weight > 0])
+    assert np.array_equal(weighted.decision_function(X), without.decision_function(X))
+
+
+def test_weights_survive_margins_of_thousands():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2))
+    y = (X[:, 0] > 0).astype(int)
+    y[0] = 1 - y[0]
+    for variant in VARIANTS:
+        estimator = DecisionTreeRegressor(max_depth=1) if variant == "logit" else None
+        model = AdaBoostClassifier(estimator, 300, variant=variant, learning_rate=20.0).fit(X, y)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_text_missing_values_and_frames_work_as_in_any_native_model():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 300).astype(object)
+    colour[rng.random(300) < 0.1] = None
+    size = np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300))
+    y = np.where((colour == "red") | (np.nan_to_num(size) > 1), "buy", "leave")
+    frame = pandas.DataFrame({"colour": colour, "size": size})
+    for learner in (None, DecisionTreeClassifier(max_depth=2)):
+        for split in ("exact", "histogram"):
+            model = AdaBoostClassifier(learner, 20, split=split).fit(frame, y)
+            assert model.score(frame, y) > 0.98
+            assert list(model.feature_names_in_) == ["colour", "size"]
+
+
+@pytest.mark.parametrize("learner", [None, DecisionTreeClassifier(max_depth=2)])
+def test_the_number_of_threads_does_not_matter(learner):
+    X, y = make_classification(6000, 20, random_state=0)
+    one = AdaBoostClassifier(learner, 5, n_jobs=1).fit(X, y)
+    two = AdaBoostClassifier(learner, 5, n_jobs=2).fit(X, y)
+    assert np.array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_a_pickle_says_the_same(easy):
+    X, y = easy
+    for learner in (None, SVC(), DecisionTreeClassifier(max_depth=2)):
+        model = AdaBoostClassifier(learner, 5, random_state=0).fit(X, y)
+        again = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(again.decision_function(X), model.decision_function(X))
+        assert len(pickle.dumps(model)) < 100_000 or learner is not None  # and holds no rows

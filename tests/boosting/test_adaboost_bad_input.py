@@ -1,0 +1,151 @@
+"""What AdaBoost and AnyBoost refuse, and what they say."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import Perceptron, Ridge
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier as TheirTree
+
+from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+def refuses(model, match, y=Y, error=ValueError, **fit):
+    with pytest.raises(error, match=match):
+        model.fit(X, y, **fit)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("n_estimators", 0),
+        ("learning_rate", 0),
+        ("variant", "SAMME.R"),
+        ("reweight", "sometimes"),
+        ("multiclass", "ovr"),
+        ("sampling", "over"),
+        ("split", "best"),
+        ("max_bins", 1000),
+        ("early_stopping", "auto"),
+        ("validation_fraction", 0),
+        ("n_iter_no_change", 0),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(parameter, value):
+    refuses(AdaBoostClassifier(**{parameter: value}), parameter)
+
+
+def test_learners_that_cannot_say_what_a_variant_wants_are_told():
+    refuses(AdaBoostClassifier(SVC(), variant="real"), "SVC has no predict_proba")
+    refuses(AdaBoostClassifier(Perceptron(), variant="gentle"), "Perceptron has no predict_proba")
+    refuses(AdaBoostClassifier(Ridge(), variant="real"), "Ridge is not a classifier")
+    refuses(AdaBoostClassifier(SVC(), variant="logit"), "fits numbers.*SVC is a classifier")
+    refuses(AdaBoostClassifier(DecisionTreeClassifier(), variant="logit"), "DecisionTreeRegressor")
+    refuses(AdaBoostClassifier(Ridge()), "Ridge is not a classifier", y=np.arange(60) % 3)
+
+
+def test_an_estimator_must_be_an_object_that_fits_and_predicts():
+    refuses(AdaBoostClassifier(TheirTree), "an object, not its class", error=TypeError)
+    refuses(AdaBoostClassifier("stump"), "with fit and predict", error=TypeError)
+    refuses(AdaBoostClassifier(SVC(), base_estimator=SVC()), "both set")
+
+
+def test_the_error_of_a_learner_is_shown_with_its_round():
+    class Tired(ClassifierMixin, BaseEstimator):
+        kind = ValueError
+        calls = 0
+
+        def fit(self, X, y, sample_weight):
+            type(self).calls += 1
+            if self.calls == 3:
+                raise self.kind("I have had enough")
+            self.tree_ = TheirTree(max_depth=1).fit(X, y, sample_weight)
+            self.classes_ = self.tree_.classes_
+            return self
+
+        def predict(self, X):
+            return self.tree_.predict(X)
+
+    for kind, raised in ((ValueError, ValueError), (TypeError, TypeError), (OSError, RuntimeError)):
+        Tired.calls, Tired.kind = 0, kind
+        model = AdaBoostClassifier(Tired(), 10)
+        with pytest.raises(raised, match=r"Tired failed at round 3: .*I have had enough") as caught:
+            model.fit(X, Y)
+        assert isinstance(caught.value.__cause__, kind)
+        assert not hasattr(model, "estimators_")
+
+
+def test_a_learner_must_be_finite():
+    class Wild(RegressorMixin, BaseEstimator):
+        def fit(self, X, y, sample_weight):
+            return self
+
+        def predict(self, X):
+            return np.where(np.arange(len(X)) == 7, np.nan, 1.0)
+
+    refuses(AdaBoostClassifier(Wild(), variant="gentle"), "Wild says nan of row 7")
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = AdaBoostClassifier(n_estimators=5).fit(X, Y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(X, np.zeros(60))
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.fit(X, Y[:10])
+    assert np.array_equal(model.decision_function(X), before)
+
+
+def test_bad_labels_and_weights_are_told():
+    refuses(AdaBoostClassifier(), "one class only", y=np.ones(60))
+    refuses(AdaBoostClassifier(), "one class only", sample_weight=Y.astype(float))
+    refuses(
+        AdaBoostClassifier(),
+        r"sample_weight\[2\]",
+        sample_weight=np.where(np.arange(60) == 2, -1, 1),
+    )
+    refuses(AdaBoostClassifier(), "missing", y=np.array(["a", None] * 30, dtype=object))
+
+
+def test_the_old_name_of_estimator_works_with_a_warning():
+    with pytest.warns(FutureWarning, match="use estimator"):
+        model = AdaBoostClassifier(base_estimator=SVC(), n_estimators=3).fit(X, Y)
+    assert isinstance(model.estimators_[0], SVC)
+
+
+# ------------------------------------------------------------------ losses
+def test_a_loss_must_fall_at_zero():
+    refuses(AnyBoostClassifier(lambda m: m), "not decreasing at margin 0")
+    refuses(AnyBoostClassifier(lambda m: m**2), "not decreasing at margin 0")
+    refuses(AnyBoostClassifier(np.zeros_like), "not decreasing at margin 0")
+
+
+def test_a_loss_must_be_finite_and_have_a_number_a_margin():
+    refuses(AnyBoostClassifier(lambda m: np.where(m > 0.5, np.inf, -m)), "is inf at margin")
+    refuses(AnyBoostClassifier(lambda m: -np.full_like(m, np.nan)), "is nan at margin")
+    refuses(AnyBoostClassifier(lambda m: -m.sum()), "one number a margin")
+
+
+def test_a_loss_must_be_known_or_be_one():
+    refuses(AnyBoostClassifier("hinge"), "loss='hinge' must be one of 'exponential'")
+    refuses(AnyBoostClassifier(3), "a function of the margin")
+
+
+def test_a_slope_that_is_not_the_loss_s_own_is_found_out():
+    class Mistaken:
+        def value(self, margin):
+            return np.exp(-margin)
+
+        def slope(self, margin):
+            return -2 * np.exp(-margin)
+
+    refuses(AnyBoostClassifier(Mistaken()), "the slope of loss=.*at margin")
+
+
+@pytest.mark.parametrize("step", ["newton", 0, -1.0, True, None])
+def test_a_step_must_be_a_way_to_find_one_or_a_length(step):
+    refuses(AnyBoostClassifier(step=step), "step")

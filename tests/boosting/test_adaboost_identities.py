@@ -1,0 +1,133 @@
+"""What the theory says of AdaBoost holds to the last digits, on any data."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
+from bosquet.boosting._stagewise import WorseThanChance, boost
+from bosquet.boosting._variants import VARIANTS, Discrete
+from bosquet.boosting._weak import new_vote, open_table, weak_learner
+
+TAME = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+
+
+@st.composite
+def problems(draw):
+    rows = draw(st.integers(4, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.integers(0, draw(st.integers(2, 30)), (rows, draw(st.integers(1, 4)))).astype(float)
+    signal = X @ rng.normal(size=X.shape[1]) + draw(st.floats(0, 3)) * rng.normal(size=rows)
+    y = np.where(signal > np.median(signal), 1.0, -1.0)
+    if (y == y[0]).all():
+        y[0] = -y[0]
+    weight = rng.uniform(0.1, 3, rows) if draw(st.booleans()) else np.ones(rows)
+    return X, y, weight
+
+
+def rounds_of(X, y, weight, variant, learning_rate=1.0, estimator=None, rounds=15):
+    """The loop in the open: w, h(x), α, Z and f of every round."""
+    encoder, table = open_table(estimator, X, owner="a test")
+    rule = VARIANTS[variant](y, weight, learning_rate)
+    learner = weak_learner(estimator, table, says=rule.says, encoder=encoder)
+    vote = new_vote(learner, encoder, as_vote=rule.as_vote)
+    f = rule.nobody()
+    try:
+        for t, found in enumerate(boost(learner, rule, vote)):
+            w = rule.weights(f).distribution
+            after = found.scores().copy()
+            yield w, (after - f) / found.step.scale, found, after
+            f = after
+            if t + 1 == rounds:
+                return
+    except WorseThanChance:
+        return
+
+
+@TAME
+@given(problems(), st.sampled_from([None, DecisionTreeClassifier(max_depth=2)]))
+def test_weights_are_exponentials_of_margins_and_half_of_them_missed(problem, estimator):
+    X, y, weight = problem
+    share = weight / weight.sum()
+    product = 1.0
+    for w, h, found, f in rounds_of(X, y, weight, "discrete", estimator=estimator):
+        error = w[h * y < 0].sum()
+        assert found.step.error == pytest.approx(error, abs=1e-12)
+        if found.step.is_last:
+            assert error < 1e-12
+            return
+        # α is the ½ form, Z is 2√(ε(1 - ε)), and the least there is.
+        assert found.step.alpha == pytest.approx(0.5 * np.log((1 - error) / error), rel=1e-6)
+        assert found.normaliser == pytest.approx(2 * np.sqrt(error * (1 - error)), rel=1e-6)
+        for other in (0.9 * found.step.alpha, 1.1 * found.step.alpha):
+            assert (w * np.exp(-other * y * h)).sum() >= found.normaliser - 1e-12
+        # w' = D exp(-y f) / Π Z, in which the missed rows hold half.
+        product *= found.normaliser
+        after = share * np.exp(-y * f) / product
+        np.testing.assert_allclose(after.sum(), 1, rtol=1e-8)
+        np.testing.assert_allclose(after, Discrete(y, weight).weights(f).distribution, rtol=1e-8)
+        assert after[h * y < 0].sum() == pytest.approx(0.5, rel=1e-6)
+
+
+@TAME
+@given(problems(), st.sampled_from(sorted(VARIANTS)), st.sampled_from([1.0, 0.4]))
+def test_the_product_of_z_bounds_the_training_error(problem, variant, learning_rate):
+    X, y, weight = problem
+    share = weight / weight.sum()
+    product = 1.0
+    for _, _, found, f in rounds_of(X, y, weight, variant, learning_rate):
+        product *= found.normaliser
+        missed = share[(f > 0) != (y > 0)].sum()
+        assert found.training_error == pytest.approx(missed, abs=1e-12)
+        assert missed <= product * (1 + 1e-9)
+
+
+@TAME
+@given(problems())
+def test_the_bounds_of_the_edges_lie_above_the_product(problem):
+    X, y, weight = problem
+    model = AdaBoostClassifier(n_estimators=15)
+    try:
+        model.fit(X, y, sample_weight=weight)
+    except WorseThanChance:
+        return
+    edges = 0.5 - model.estimator_errors_
+    product = np.cumprod([kept.normaliser[0] for kept in model._kept])
+    by_edges = np.exp(-2 * np.cumsum(edges**2))
+    least = np.exp(-2 * edges.min() ** 2 * np.arange(1, edges.size + 1))
+    assert (model.train_score_ <= product + 1e-9).all()
+    assert (product <= by_edges + 1e-9).all()
+    assert (by_edges <= least + 1e-9).all()
+
+
+@TAME
+@given(problems(), st.sampled_from(sorted(VARIANTS)), st.sampled_from([1.0, 0.4]))
+def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
+    X, y, weight = problem
+    model = AdaBoostClassifier(n_estimators=10, variant=variant, learning_rate=learning_rate)
+    try:
+        model.fit(X, y, sample_weight=weight)
+    except WorseThanChance:
+        return
+    told = list(rounds_of(X, y, weight, variant, learning_rate, rounds=10))
+    assert len(told) == model.n_estimators_
+    np.testing.assert_allclose(model.decision_function(X), told[-1][3], rtol=1e-6, atol=1e-6)
+    theirs = [found.normaliser for _, _, found, _ in told]
+    ours = [kept.normaliser[0] for kept in model._kept]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@TAME
+@given(problems(), st.sampled_from(["logistic", "squared_hinge", "smooth_hinge", "doom2"]))
+def test_anyboost_never_makes_its_loss_larger(problem, loss):
+    X, y, _ = problem
+    for step in ("exact", "line_search"):
+        model = AnyBoostClassifier(loss, n_estimators=12, step=step)
+        try:
+            model.fit(X, y)
+        except WorseThanChance:
+            return
+        lost = [model._decision.loss.value(y * f).mean() for f in model.staged_decision_function(X)]
+        start = model._decision.loss.value(np.zeros(1)).mean()
+        assert (np.diff([start, *lost]) <= 1e-9).all()

@@ -1,0 +1,111 @@
+"""AnyBoost: any loss of the margin, steps of each kind, and what becomes of outliers."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.tree import DecisionTreeClassifier as TheirTree
+
+from bosquet import AnyBoostClassifier, DecisionTreeClassifier
+from bosquet.losses import MARGIN_LOSSES, margin_loss
+
+LOSSES = sorted(MARGIN_LOSSES)
+
+
+@pytest.fixture
+def easy():
+    return make_classification(400, 6, n_informative=4, class_sep=1.2, random_state=0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_slopes_are_those_of_the_losses(loss):
+    found, margins, step = margin_loss(loss), np.linspace(-3.03, 3.01, 61), 1e-6
+    measured = (found.value(margins + step) - found.value(margins - step)) / (2 * step)
+    np.testing.assert_allclose(found.slope(margins), measured, atol=1e-6)
+    assert (found.slope(margins) <= 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_probability_is_that_at_which_the_loss_is_least(loss):
+    if loss == "doom2":
+        pytest.skip("it has its least loss at infinity, whatever the probability")
+    found = margin_loss(loss)
+    for f in (-0.7, -0.2, 0.0, 0.4, 0.8):
+        p = float(found.probability(np.array([f]))[0])
+        around = f + np.array([-1e-3, 0.0, 1e-3])
+        risk = p * found.value(around) + (1 - p) * found.value(-around)
+        assert risk.argmin() == 1
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("step", ["exact", "line_search", 0.2])
+@pytest.mark.parametrize(
+    "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
+)
+def test_every_loss_learns_with_every_step(easy, loss, step, learner):
+    X, y = easy
+    model = AnyBoostClassifier(loss, step=step, estimator=learner, n_estimators=20).fit(X, y)
+    assert model.score(X, y) > 0.85
+    proba = model.predict_proba(X)
+    assert np.array_equal(model.classes_[(proba[:, 1] > 0.5).astype(int)], model.predict(X))
+
+
+def test_an_exact_step_leaves_no_slope(easy):
+    X, y = easy
+    signs = 2 * y - 1
+    for loss in LOSSES:
+        model = AnyBoostClassifier(loss, n_estimators=8).fit(X, y)
+        found = margin_loss(loss)
+        for voter, f in zip(model.estimators_, model.staged_decision_function(X), strict=True):
+            h = np.where(voter.predict(X) == 1, 1, -1)
+            assert abs((found.slope(signs * f) * signs * h).mean()) < 1e-9
+
+
+def test_a_loss_of_one_s_own_is_the_same_loss_by_name(easy):
+    X, y = easy
+
+    class Own:
+        def value(self, margin):
+            return np.logaddexp(0, -2 * margin)
+
+        def slope(self, margin):
+            return -2 / (1 + np.exp(2 * margin))
+
+    named = AnyBoostClassifier("logistic", n_estimators=15).fit(X, y)
+    for loss in (Own(), lambda margin: np.logaddexp(0, -2 * margin)):
+        own = AnyBoostClassifier(loss, n_estimators=15).fit(X, y)
+        np.testing.assert_allclose(own.decision_function(X), named.decision_function(X), rtol=1e-5)
+        np.testing.assert_allclose(own.predict_proba(X), named.predict_proba(X), atol=1e-5)
+
+
+def test_boosting_ends_when_every_row_has_its_margin():
+    X = np.arange(20.0)[:, None]
+    y = X[:, 0] > 9
+    for loss in ("squared_hinge", "smooth_hinge"):
+        model = AnyBoostClassifier(loss, n_estimators=50).fit(X, y)
+        assert model.n_estimators_ == 1  # a margin of 1 for all, and no weight is left
+        np.testing.assert_allclose(np.abs(model.decision_function(X)), 1, rtol=1e-6)
+
+
+def test_a_loss_that_gives_up_rows_lets_outliers_be():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    truth = X[:, 0] + X[:, 1] > 0
+    y = np.where(rng.random(500) < 0.2, ~truth, truth)
+    fresh = rng.normal(size=(4000, 2))
+    right = fresh[:, 0] + fresh[:, 1] > 0
+    learner = DecisionTreeClassifier(max_depth=3)
+
+    def score(loss):
+        model = AnyBoostClassifier(loss, estimator=learner, n_estimators=60, learning_rate=0.5)
+        return model.fit(X, y).score(fresh, right)
+
+    assert score("doom2") > score("exponential") + 0.02
+
+
+@pytest.mark.parametrize("multiclass", ["one-vs-all", "all-vs-all", "ecoc"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_several_classes_by_codes(loss, multiclass):
+    X, y = load_iris(return_X_y=True)
+    model = AnyBoostClassifier(loss, n_estimators=20, multiclass=multiclass, random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.94
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)

@@ -1,0 +1,62 @@
+"""Codes for several classes, and decoding by losses."""
+
+import numpy as np
+import pytest
+
+from bosquet.boosting._codes import code_matrix
+from bosquet.boosting._decisions import OfCodes, OfTwo
+from bosquet.losses import margin_loss
+
+KINDS = ["one-vs-all", "all-vs-all", "ecoc"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("classes", [3, 4, 5, 7, 26])
+def test_every_column_parts_classes_and_no_two_classes_have_the_same_line(kind, classes):
+    matrix = code_matrix(kind, classes, seed=0)
+    assert matrix.shape[0] == classes
+    assert (matrix == 1).any(axis=0).all()
+    assert (matrix == -1).any(axis=0).all()
+    assert len(np.unique(matrix, axis=0)) == classes
+
+
+def test_codes_have_the_columns_that_their_names_promise():
+    assert code_matrix("one-vs-all", 6).shape == (6, 6)
+    assert code_matrix("all-vs-all", 6).shape == (6, 15)
+    assert code_matrix("ecoc", 4).shape == (4, 7)
+    assert code_matrix("ecoc", 26).shape == (26, 48)
+    assert np.array_equal(code_matrix("ecoc", 26, 3), code_matrix("ecoc", 26, 3))
+
+
+def test_lines_of_an_error_correcting_code_lie_far_apart():
+    matrix = code_matrix("ecoc", 26, seed=0).astype(int)
+    apart = (matrix.shape[1] - matrix @ matrix.T) // 2
+    assert apart[~np.eye(26, dtype=bool)].min() >= 11
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "squared_hinge"])
+def test_the_line_of_a_class_is_decoded_to_it_even_with_an_error(kind, loss):
+    matrix = code_matrix(kind, 5, seed=0)
+    decision = OfCodes(matrix, margin_loss(loss))
+    raw = 2.0 * matrix
+    assert np.array_equal(decision.numbers(decision.decision(raw)), np.arange(5))
+    if kind == "ecoc":
+        raw[:, 0] = -raw[:, 0]
+        assert np.array_equal(decision.numbers(decision.decision(raw)), np.arange(5))
+
+
+def test_one_against_all_is_decoded_to_the_largest_vote():
+    raw = np.random.default_rng(0).normal(size=(200, 6))
+    decision = OfCodes(code_matrix("one-vs-all", 6), margin_loss("exponential"))
+    assert np.array_equal(decision.numbers(decision.decision(raw)), raw.argmax(axis=1))
+
+
+def test_a_code_of_one_column_has_the_probabilities_of_two_classes():
+    raw = np.random.default_rng(0).normal(size=(50, 1))
+    loss = margin_loss("exponential")
+    code = OfCodes(np.array([[-1], [1]]), loss)
+    two = OfTwo(loss)
+    np.testing.assert_allclose(
+        code.probabilities(code.decision(raw)), two.probabilities(two.decision(raw))
+    )

@@ -1,0 +1,78 @@
+"""The exercise sheet of a course, run as printed but for where the ensembles come from."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+SHEET = {
+    "bagging of support vector machines": """
+from sklearn.svm import SVC
+from sklearn.datasets import make_classification
+from bosquet import BaggingClassifier
+X, y = make_classification(n_samples=100, n_features=4, n_informative=2,
+                          n_redundant=0, random_state=0, shuffle=False)
+clf = BaggingClassifier(base_estimator=SVC(), n_estimators=10, random_state=0).fit(X, y)
+""",
+    "bagging of trees": """
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.datasets import make_classification
+from bosquet import BaggingClassifier
+X, y = make_classification(n_samples=100, n_features=4, n_informative=2,
+                          n_redundant=0, random_state=0, shuffle=False)
+clf = BaggingClassifier(n_estimators=10, random_state=0).fit(X, y)
+""",
+    "AdaBoost of support vector machines": """
+from sklearn.svm import SVC
+from sklearn.datasets import make_classification
+from bosquet import AdaBoostClassifier
+X, y = make_classification(n_samples=100, n_features=4, n_informative=2,
+    n_redundant=0, random_state=0, shuffle=False)
+clf = AdaBoostClassifier(base_estimator=SVC(), n_estimators=10, random_state=0).fit(X,
+    y)
+""",
+    "AdaBoost of trees": """
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.datasets import make_classification
+from bosquet import AdaBoostClassifier
+X, y = make_classification(n_samples=100, n_features=4, n_informative=2,
+    n_redundant=0, random_state=0, shuffle=False)
+clf = AdaBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
+""",
+    "AdaBoost on two moons": """
+from bosquet import AdaBoostClassifier
+from sklearn.datasets import make_moons
+X, y = make_moons(n_samples=400, noise=0.2)
+clf = AdaBoostClassifier().fit(X, y)
+""",
+}
+
+
+@pytest.mark.parametrize("example", list(SHEET))
+def test_its_examples_run_as_printed(example):
+    names = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(SHEET[example], names)
+    assert names["clf"].score(names["X"], names["y"]) > 0.9
+    old_name = "base_estimator" in SHEET[example]
+    assert any(w.category is FutureWarning for w in caught) == old_name
+
+
+def test_recoding_adaboost_from_the_sheet_gives_the_same_votes():
+    """Its second question: Algorithm 1, typed in."""
+    from sklearn.datasets import make_moons
+    from sklearn.tree import DecisionTreeClassifier
+
+    from bosquet import AdaBoostClassifier
+
+    X, labels = make_moons(n_samples=400, noise=0.2, random_state=0)
+    y, w, H = 2 * labels - 1, np.full(400, 1 / 400), np.zeros(400)
+    for _ in range(10):
+        h = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=w).predict(X)
+        error = w[h != y].sum()
+        alpha = 0.5 * np.log((1 - error) / error)
+        w = w * np.exp(-alpha * y * h) / (2 * np.sqrt(error * (1 - error)))
+        H += alpha * h
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10, random_state=0)
+    np.testing.assert_allclose(model.fit(X, labels).decision_function(X), H, rtol=1e-8)

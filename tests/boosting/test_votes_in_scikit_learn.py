@@ -1,0 +1,59 @@
+"""AdaBoost and AnyBoost are scikit-learn's in manner: checks, cloning, pipelines, searches."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier as TheirTree
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
+
+
+@parametrize_with_checks(
+    [
+        AdaBoostClassifier(n_estimators=10),
+        AdaBoostClassifier(n_estimators=10, variant="real"),
+        AdaBoostClassifier(n_estimators=10, variant="gentle", multiclass="all-vs-all"),
+        AdaBoostClassifier(n_estimators=10, variant="logit", split="histogram"),
+        AdaBoostClassifier(n_estimators=10, variant="mada", multiclass="ecoc"),
+        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 5, multiclass="mh"),
+        AdaBoostClassifier(TheirTree(max_depth=2), 5),
+        AdaBoostClassifier(LogisticRegression(), 5, variant="real"),
+        AnyBoostClassifier("logistic", n_estimators=10),
+    ]
+)
+def test_passes_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AdaBoostClassifier(SVC(C=3), 7, variant="mada", sampling="under"),
+        AnyBoostClassifier("doom2", step=0.3, multiclass="ecoc"),
+    ],
+)
+def test_clones_keep_every_parameter(model):
+    assert repr(clone(model).get_params()) == repr(model.get_params())
+
+
+def test_works_in_a_pipeline_and_in_a_grid_search(three_classes):
+    X, y = three_classes
+    pipeline = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=10, random_state=0))
+    grid = {
+        "adaboostclassifier__estimator": [None, TheirTree(max_depth=2)],
+        "adaboostclassifier__multiclass": ["samme", "mh"],
+    }
+    assert GridSearchCV(pipeline, grid, cv=3).fit(X, y).best_score_ > 0.75
+
+
+def test_runs_under_joblib_workers(three_classes):
+    X, y = three_classes
+    model = AdaBoostClassifier(n_estimators=10, random_state=0)
+    serial = cross_val_score(model, X, y, cv=3)
+    assert np.array_equal(cross_val_score(model, X, y, cv=3, n_jobs=2), serial)
