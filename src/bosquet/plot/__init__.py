@@ -1,10 +1,26 @@
-"""The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances.
+"""The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances;
+boosting round by round, its margins and its certificate; the pictures behind the theory.
 
-Every function takes `ax` to draw into, and returns the axes. Matplotlib is needed
+Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).
 """
 
+from bosquet.plot.boosting import certificate, decision_rounds, error_curve, margins
 from bosquet.plot.forests import importances, oob_curve
+from bosquet.plot.theory import bayes_overlap, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
 
-__all__ = ["importances", "oob_curve", "pruning", "scree", "tree"]
+__all__ = [
+    "bayes_overlap",
+    "certificate",
+    "decision_rounds",
+    "error_curve",
+    "importances",
+    "losses",
+    "margins",
+    "oob_curve",
+    "pruning",
+    "scree",
+    "tree",
+    "variance_reduction",
+]

@@ -1,3 +1,28 @@
-"""Colours that every picture shares."""
+"""Colours that every picture shares, and the frame around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bosquet.trees.drawing import pyplot_or_error
 
 BLUE, ORANGE, GREY = "#3b6ea5", "#d9822b", "#8a8a8a"
+GREEN, RED, INK, FAINT = "#2f7d5b", "#b8433f", "#333333", "#e8e8e8"
+
+
+def new_axes(ax: Any, size: tuple[float, float] = (6, 3.8)) -> Any:
+    """`ax`, or the axes of a new figure."""
+    return pyplot_or_error().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def tidy(ax: Any) -> None:
+    """Only the two spines that carry a scale."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def shades(colour: str, number: int) -> list[str]:
+    """`number` shades of a colour, from a light one to the colour itself."""
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
+
+    blend = LinearSegmentedColormap.from_list("shades", ["white", colour])
+    return [to_hex(blend(0.35 + 0.65 * (i + 1) / number)) for i in range(number)]

@@ -10,5 +10,6 @@ uses them.
 - `draws`: random numbers by counting, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
+- `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap.
 """

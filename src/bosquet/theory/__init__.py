@@ -1,5 +1,6 @@
-"""What can be said of learners before and after they are fitted."""
+"""What the theory says about a model at hand."""
 
+from bosquet.theory.certificate import certificate
 from bosquet.theory.games import Game, MaximalMargin, game_value, maximal_margin
 
-__all__ = ["Game", "MaximalMargin", "game_value", "maximal_margin"]
+__all__ = ["Game", "MaximalMargin", "certificate", "game_value", "maximal_margin"]

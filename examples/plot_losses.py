@@ -1,0 +1,45 @@
+"""Three pictures behind the theory: losses of the margin, the Bayes error, the mean of wild curves.
+
+    python examples/plot_losses.py
+
+writes losses.png.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor
+
+from bosquet import BaggingRegressor, plot
+
+
+def rising(x):
+    """The density 3x²/2 + x on [0, 1]."""
+    return np.where((x >= 0) & (x <= 1), 1.5 * x**2 + x, 0.0)
+
+
+def box(x):
+    """The uniform density on [3/4, 7/4]."""
+    return np.where((x >= 0.75) & (x <= 1.75), 1.0, 0.0)
+
+
+def truth(x):
+    return np.sin(6 * x)
+
+
+generator = np.random.default_rng(0)
+x = np.sort(generator.uniform(0, 1, 80))
+y = truth(x) + generator.normal(0, 0.4, x.size)
+bagging = BaggingRegressor(DecisionTreeRegressor(), 100, random_state=0).fit(x[:, None], y)
+
+figure, axes = plt.subplots(1, 3, figsize=(15, 4), layout="constrained")
+plot.losses(ax=axes[0])
+axes[0].set_title("Losses of the margin")
+plot.bayes_overlap(rising, box, (-0.1, 1.9), priors=(0.5, 0.5), ax=axes[1])
+axes[1].set_title("What no rule can avoid")
+plot.variance_reduction(bagging, x[:, None], y, truth, ax=axes[2])
+axes[2].set_title("Why a mean helps")
+figure.savefig("losses.png", dpi=100)
+print("wrote losses.png")

@@ -1,0 +1,97 @@
+"""A certificate drawn: the edges, the error under its bounds, the margins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bosquet.trees.drawing import pyplot_or_error
+
+if TYPE_CHECKING:
+    from bosquet.boosting.certificate import Certificate
+
+_INK, _BLUE, _ORANGE, _GREY, _FAINT = "#333333", "#0072B2", "#D55E00", "#8A8A8A", "#E4E4E4"
+
+
+def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
+    """Draws into three axes, of a new figure if none are given, and returns them.
+
+    What the variant does not have is told in its place.
+    """
+    if axes is None:
+        _, axes = pyplot_or_error().subplots(1, 3, figsize=(11.5, 3.5), layout="constrained")
+    axes = np.asarray(axes).ravel()
+    if axes.size != 3:
+        raise ValueError(f"a certificate is drawn into 3 axes, got {axes.size}")
+    _draw_errors(certificate, axes[0])
+    draw_bounds(certificate, axes[1])
+    _draw_margins(certificate, axes[2])
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def _draw_errors(certificate: Certificate, ax: Any) -> None:
+    ax.set_title("Each learner's edge", loc="left")
+    if certificate.errors is None:
+        _say_why(ax, "ε_t", certificate.missing["errors"])
+        return
+    rounds = np.arange(1, certificate.n_rounds + 1)
+    errors = certificate.errors
+    ax.axhline(0.5, color=_GREY, linestyle="--", linewidth=1)
+    ax.fill_between(rounds, errors, 0.5, color=_BLUE, alpha=0.12, linewidth=0)
+    ax.plot(rounds, errors, color=_BLUE, linewidth=1.2, marker="o" if rounds.size < 12 else None, markersize=4)  # fmt: skip
+    ax.text(0.98, 0.5, "a coin", color=_GREY, ha="right", va="bottom",
+            transform=ax.get_yaxis_transform())  # fmt: skip
+    middle = 0.5 - (0.5 - float(np.median(errors))) / 2
+    ax.text(0.5, middle, "γ = ½ - ε", color=_BLUE, ha="center", va="center",
+            transform=ax.get_yaxis_transform())  # fmt: skip
+    ax.set(xlabel="round", ylabel="weighted error ε", ylim=(0, max(0.56, float(errors.max()) * 1.1)))
+
+
+def draw_bounds(certificate: Certificate, ax: Any) -> None:
+    """The training error and what bounds it, against the number of rounds."""
+    rounds = np.arange(1, certificate.n_rounds + 1)
+    ax.set_title("Training error under its bounds", loc="left")
+    for name, label, colour, style in (
+        ("smallest_edge_bound", "exp(-2 γ² T)", _GREY, ":"),
+        ("exponential_bound", "exp(-2 Σ γ²)", _GREY, "--"),
+        ("product", "Π Z", _ORANGE, "-"),
+    ):
+        values = getattr(certificate, name)
+        if values is not None:
+            ax.plot(rounds, values, color=colour, linestyle=style, linewidth=1.4, label=label)
+    ax.step(rounds, certificate.training_errors, where="post", color=_BLUE, linewidth=1.6,
+            label="training error")  # fmt: skip
+    ax.set(xlabel="round", ylabel="share of rows", ylim=(0, 1.02))
+    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _draw_margins(certificate: Certificate, ax: Any) -> None:
+    ax.set_title("Margins", loc="left")
+    if certificate.margins is None or certificate.n_rows == 0:
+        _say_why(ax, "margins", certificate.missing.get("margins", "there are no rows"))
+        return
+    theta = np.linspace(-1, 1, 401)
+    share = certificate.margin_distribution(theta)
+    ax.axvspan(-1, 0, color=_FAINT, alpha=0.6, linewidth=0)
+    ax.plot(theta, share, color=_BLUE, linewidth=1.6, label="rows of at most this margin")
+    bound = certificate.margin_share_bound(theta)
+    if bound is not None:
+        shown = np.where(bound <= 1, bound, np.nan)
+        ax.plot(theta, shown, color=_ORANGE, linewidth=1.2, label="bound exp(θ Σα) Π Z")
+    smallest = certificate.smallest_margin
+    ax.plot([smallest], [0], marker="^", color=_INK, markersize=6, clip_on=False, zorder=3)
+    ax.annotate(f"smallest {smallest:.2f}", (smallest, 0), xytext=(0, 9), ha="center",
+                textcoords="offset points", color=_INK, fontsize="small")  # fmt: skip
+    ax.set(xlabel="margin θ", ylabel="share of rows", xlim=(-1, 1), ylim=(0, 1.02))
+    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.legend(frameon=False, fontsize="small", loc="upper left")
+
+
+def _say_why(ax: Any, what: str, reason: str) -> None:
+    ax.text(0.5, 0.5, f"no {what}:\n{reason}", color=_GREY, ha="center", va="center", wrap=True,
+            transform=ax.transAxes)  # fmt: skip
+    ax.set(xticks=[], yticks=[])

@@ -1,0 +1,205 @@
+"""Bounds on the error of a vote on new rows: how rich the votes are, and how large their margins.
+
+Each holds with probability at least 1 - δ over the draw of m independent rows. They are what the
+proofs give, not estimates: at everyday sizes most of them exceed 1 and say nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+DELTA = 0.05
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound, the formula it comes from, or why there is none.
+
+    Attributes
+    ----------
+    name : str
+    value : float or None
+        As the formula gives it; 1 or more says nothing about an error. None where there is none.
+    formula, source : str
+        The formula in words of the field, and who proved it.
+    delta : float or None
+        It holds with probability at least 1 - delta; None if it always holds.
+    at : dict
+        The numbers that went into the formula.
+    reason : str or None
+        Why there is no value.
+    """
+
+    name: str
+    value: float | None
+    formula: str
+    source: str
+    delta: float | None = None
+    at: dict[str, float] | None = None
+    reason: str | None = None
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the bound is below 1."""
+        return self.value is not None and self.value < 1
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{self.name}: none, {self.reason}"
+        chance = "" if self.delta is None else f" with probability {1 - self.delta:g}"
+        found = f"{self.value:.4g}" + ("" if self.says_something else ", which says nothing")
+        numbers = ", ".join(f"{key} = {value:.4g}" for key, value in (self.at or {}).items())
+        return f"{self.name}: {found}{chance}\n  {self.formula}\n  at {numbers}"
+
+
+def check_delta(delta: float) -> float:
+    """δ as a number strictly between 0 and 1."""
+    if not 0 < delta < 1:
+        raise ValueError(f"delta={delta!r} is out of range: delta must be a number in (0, 1)")
+    return float(delta)
+
+
+def log_growth(vc_dim: float, n_rows: float) -> float:
+    """ln of the ways a class of VC dimension d can label m rows: d ln(em/d), or m ln 2 if m < d."""
+    if n_rows < vc_dim:
+        return n_rows * math.log(2)
+    return vc_dim * math.log(math.e * n_rows / vc_dim) if vc_dim > 0 else 0.0
+
+
+def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
+    """VC dimension of votes of T learners of VC dimension d: at most T(d+1)(3 ln(T(d+1)) + 2).
+
+    The proof needs T ≥ 3 and d ≥ 3; smaller ones are read as 3, since a poorer class labels rows in
+    no more ways, and votes of two are votes of three with a weight of zero.
+
+    References
+    ----------
+    Shalev-Shwartz and Ben-David, "Understanding Machine Learning", 2014, lemma 10.3.
+
+    Examples
+    --------
+    >>> from bosquet.boosting.bounds import vc_dim_of_vote
+    >>> round(vc_dim_of_vote(100, 3))
+    7990
+    """
+    terms = max(n_rounds, 3) * (max(vc_dim, 3) + 1)
+    return terms * (3 * math.log(terms) + 2)
+
+
+def vc_bound(
+    training_error: float, n_rounds: int, vc_dim: float, n_rows: int, delta: float = DELTA
+) -> Bound:
+    """Error of a vote of T learners by the VC dimension of such votes; see `Bound`.
+
+    error ≤ training error + √(2D ln(em/D)/m) + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2), for T
+    fixed before the rows are seen; with fewer rows than D it says nothing.
+    """
+    delta = check_delta(delta)
+    dimension = vc_dim_of_vote(n_rounds, vc_dim)
+    richness = math.sqrt(2 * log_growth(dimension, n_rows) / n_rows)
+    value = training_error + richness + math.sqrt(math.log(1 / delta) / (2 * n_rows))
+    return Bound(
+        name="VC bound of the vote",
+        value=value,
+        formula="error ≤ training error + √(2D ln(em/D)/m) + √(ln(1/δ)/2m),"
+        " D = T(d+1)(3 ln(T(d+1)) + 2)",
+        source="Shalev-Shwartz and Ben-David 2014, lemma 10.3, for D;"
+        " Mohri, Rostamizadeh and Talwalkar 2018, corollary 3.19",
+        delta=delta,
+        at={"T": n_rounds, "d": vc_dim, "D": dimension, "m": n_rows},
+    )
+
+
+def kth_margin_bound(
+    margins: np.ndarray, vc_dim: float, delta: float = DELTA, k: int | None = None
+) -> Bound:
+    """Error of a vote by its kth smallest margin θ on m rows; for the best k, or a given one.
+
+    error ≤ (k-1)/m + (4/θ) √(2d ln(em/d)/m) + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m), for all k with
+    θ > 0 at once. The number of learners does not appear: a vote may grow as long as its margins do.
+    """
+    delta = check_delta(delta)
+    margins = np.sort(np.asarray(margins, dtype=float))
+    m = margins.size
+    ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
+    theta = margins[ranks - 1]
+    ranks, theta = ranks[theta > 0], np.minimum(theta[theta > 0], 1.0)
+    names = {
+        "name": "kth-margin bound",
+        "formula": "error ≤ (k-1)/m + (4/θ) √(2d ln(em/d)/m) + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m),"
+        " θ the kth smallest margin",
+        "source": "Koltchinskii and Panchenko 2002, as in Mohri, Rostamizadeh and Talwalkar 2018,"
+        " theorem 5.9 and section 7.3",
+    }
+    if ranks.size == 0:
+        which = "no margin" if k is None else f"margin {k}, counted from the smallest,"
+        return Bound(value=None, reason=f"{which} is above 0", **names)
+    richness = math.sqrt(2 * log_growth(vc_dim, m) / m)
+    values = (ranks - 1) / m + 4 / theta * richness
+    values += np.sqrt(np.log(np.log2(2 / theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))
+    best = int(np.argmin(values))
+    at = {"k": int(ranks[best]), "θ": float(theta[best]), "d": vc_dim, "m": m}
+    return Bound(value=float(values[best]), delta=delta, at=at, **names)
+
+
+def finite_kth_margin_bound(
+    margins: np.ndarray, n_hypotheses: int, delta: float = DELTA, k: int | None = None
+) -> Bound:
+    """The same for a learner with finitely many hypotheses: Gao and Zhou's kth-margin bound.
+
+    error ≤ ln|H|/m + KL⁻¹((k-1)/m; q/m), q = 8 ln(2|H|)/θ² · ln(2m²/ln|H|) + ln|H| + ln(m/δ), for a
+    kth margin θ > √(8/|H|). KL⁻¹(u; v) is the largest w with u ln(u/w) + (1-u) ln((1-u)/(1-w)) ≤ v.
+    Without a given k, δ is shared among the m of them.
+    """
+    delta = check_delta(delta)
+    margins = np.sort(np.asarray(margins, dtype=float))
+    m, size = margins.size, float(n_hypotheses)
+    names = {
+        "name": "kth-margin bound",
+        "formula": "error ≤ ln|H|/m + KL⁻¹((k-1)/m; q/m),"
+        " q = 8 ln(2|H|)/θ² · ln(2m²/ln|H|) + ln|H| + ln(m/δ), θ the kth smallest margin",
+        "source": "Gao and Zhou 2013, theorem 4",
+    }
+    if size <= 8:
+        return Bound(value=None, reason="it needs more than 8 hypotheses", **names)
+    ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
+    theta = margins[ranks - 1]
+    kept = theta > math.sqrt(8 / size)
+    ranks, theta = ranks[kept], np.minimum(theta[kept], 1.0)
+    if ranks.size == 0:
+        return Bound(
+            value=None,
+            reason=f"no margin is above √(8/|H|) = {math.sqrt(8 / size):.3g}",
+            **names,
+        )
+    share = delta if k is not None else delta / m
+    log_size = math.log(size)
+    q = 8 * math.log(2 * size) / theta**2 * math.log(max(2 * m**2 / log_size, 1.0))
+    q += log_size + math.log(m / share)
+    values = log_size / m + inverse_kl((ranks - 1) / m, q / m)
+    best = int(np.argmin(values))
+    at = {"k": int(ranks[best]), "θ": float(theta[best]), "|H|": size, "m": m}
+    return Bound(value=float(values[best]), delta=delta, at=at, **names)
+
+
+def inverse_kl(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The largest w ≤ 1 for which a share u is within KL divergence v of w; by bisection."""
+    u, v = np.broadcast_arrays(np.asarray(u, dtype=float), np.asarray(v, dtype=float))
+    low, high = u.copy(), np.ones_like(u)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(60):
+            w = (low + high) / 2
+            divergence = np.where(u > 0, u * np.log(u / w), 0.0)
+            divergence += np.where(u < 1, (1 - u) * np.log((1 - u) / (1 - w)), 0.0)
+            near = divergence <= v
+            low, high = np.where(near, w, low), np.where(near, high, w)
+    return high
+
+
+def _check_rank(k: int, n_rows: int) -> int:
+    if not 1 <= k <= n_rows:
+        raise ValueError(f"k={k!r} is out of range: k must be an integer in [1, {n_rows}]")
+    return int(k)

@@ -1,0 +1,397 @@
+"""What the theory of boosting promises about a fitted vote, with the numbers it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bosquet.boosting import bounds
+from bosquet.boosting._certificate_text import report
+
+# Rounding only: each of the quantities compared is a sum of at most as many terms as there are rounds.
+_TOLERANCE = 1e-9
+# What cannot be had without what.
+_NEEDS = {
+    "edges": ("errors",),
+    "exponential_bound": ("errors", "edges"),
+    "smallest_edge_bound": ("errors", "edges", "exponential_bound"),
+    "product": ("normalisers",),
+    "vc_bound": ("vc_dim",),
+    "kth_margin_bound": ("margins", "vc_dim"),
+}
+COLUMNS = ("errors", "edges", "alphas", "normalisers", "training_errors")
+BOUNDS = ("product", "exponential_bound", "smallest_edge_bound")
+NAMES = (*COLUMNS, *BOUNDS, "margins", "vc_dim", "vc_bound", "kth_margin_bound")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    r"""The record of a boosted vote f = Σ α_t h_t and the bounds that follow from it.
+
+    With weights D_t of the rows in round t and ε_t = Σ_i D_t(i) [h_t(x_i) ≠ y_i],
+
+    γ_t = ½ - ε_t,  α_t = ½ ln((1-ε_t)/ε_t),  Z_t = Σ_i D_t(i) exp(-α_t y_i h_t(x_i)),
+
+    training error ≤ Π Z_t ≤ exp(-2 Σ γ_t²) ≤ exp(-2 γ² T), γ the smallest edge.
+
+    Π Z_t is a bound for every α_t; the other two need the α_t above, and two classes. The margin of a
+    row is y f(x) / Σ|α_t|: between -1 and 1, positive if the vote is right.
+
+    A boosted classifier keeps it as ``certificate_``; `bosquet.theory.certificate` makes one for rows
+    of your choice, and for scikit-learn's AdaBoost. Print it to see everything at a glance.
+
+    Attributes
+    ----------
+    variant : str
+        Which algorithm.
+    n_rows, n_rounds : int
+    errors, edges, alphas, normalisers, training_errors : array of shape (n_rounds,) or None
+        ε_t, γ_t, α_t (the ½ form, of the vote as it is), Z_t, and the error of the vote so far.
+    product, exponential_bound, smallest_edge_bound : array of shape (n_rounds,) or None
+        Π Z_s, exp(-2 Σ γ_s²) and exp(-2 γ² t), over the rounds so far.
+    margins : array of shape (n_rows,) or None
+    row_weight : array of shape (n_rows,) or None
+        Weights of the rows before the first round, if they were not all the same; shares and errors
+        are weighted by them.
+    vc_dim : float or None
+        VC dimension of the weak learner, or an upper bound on it.
+    missing : dict
+        For each of the names above that is None, and for "vc_bound" and "kth_margin_bound": why.
+
+    Examples
+    --------
+    Two rounds on four rows: in the first one row is wrong, in the second one that weighs 1/6.
+
+    >>> import numpy as np
+    >>> from bosquet.boosting.certificate import Certificate
+    >>> errors = np.array([1 / 4, 1 / 6])
+    >>> alphas = np.log(1 / errors - 1) / 2
+    >>> Z = 2 * np.sqrt(errors * (1 - errors))
+    >>> margins = np.array([1, 1, alphas[1] - alphas[0], alphas[0] - alphas[1]])
+    >>> margins[2:] /= alphas.sum()
+    >>> certificate = Certificate.from_rounds(
+    ...     variant="discrete", n_rows=4, errors=errors, alphas=alphas, normalisers=Z,
+    ...     training_errors=[0.25, 0.25], margins=margins, vc_dim=2)
+    >>> certificate.product.round(3)
+    array([0.866, 0.645])
+    >>> certificate.exponential_bound.round(3)
+    array([0.882, 0.707])
+    >>> certificate.holds()
+    True
+
+    References
+    ----------
+    Freund and Schapire, "A decision-theoretic generalization of on-line learning and an application to
+    boosting", JCSS 1997. Schapire, Freund, Bartlett and Lee, "Boosting the margin: a new explanation
+    for the effectiveness of voting methods", Annals of Statistics 1998.
+    """
+
+    variant: str
+    n_rows: int
+    errors: np.ndarray | None
+    alphas: np.ndarray | None
+    normalisers: np.ndarray | None
+    training_errors: np.ndarray
+    margins: np.ndarray | None
+    row_weight: np.ndarray | None = None
+    vc_dim: float | None = None
+    n_hypotheses: int | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_rounds(
+        cls,
+        *,
+        variant: str,
+        n_rows: int,
+        errors: Any,
+        alphas: Any,
+        normalisers: Any,
+        training_errors: Any,
+        margins: Any,
+        row_weight: Any = None,
+        vc_dim: float | None = None,
+        n_hypotheses: int | None = None,
+        missing: Mapping[str, str] | None = None,
+    ) -> Certificate:
+        """A certificate from what a fit recorded.
+
+        Parameters
+        ----------
+        variant : str
+        n_rows : int
+        errors, alphas, normalisers : array of shape (n_rounds,) or None
+            ε_t; α_t of the vote as it is, in the ½ form and shrinkage included; the exact Z_t.
+        training_errors : array of shape (n_rounds,)
+            Share of (weighted) training rows that the vote of the first t learners gets wrong.
+        margins : array of shape (n_rows,) or None
+            y f / Σ|α_t| after the last round.
+        row_weight : array of shape (n_rows,), optional
+            Sample weights of the fit.
+        vc_dim : float, optional
+            VC dimension of the learner, or a bound on it; given only for learners that answer -1 or
+            +1, since the bounds built on it are about them.
+        n_hypotheses : int, optional
+            How many hypotheses the learner chooses from, where they are finitely many and fixed before
+            the rows are seen; the kth-margin bound is then Gao and Zhou's.
+        missing : dict, optional
+            Name of a column or bound -> why it is not there, a clause such as "gentle fits numbers".
+            A name given here is None even if it could be computed. Names: errors, edges, alphas,
+            normalisers, training_errors, product, exponential_bound, smallest_edge_bound, margins,
+            vc_dim, vc_bound, kth_margin_bound.
+        """
+        reasons = dict(missing or {})
+        unknown = sorted(set(reasons) - set(NAMES))
+        if unknown:
+            raise ValueError(
+                f"missing names {unknown[0]!r}, which is not one of {', '.join(NAMES)}"
+            )
+        training_errors = _column(training_errors, None, "training_errors")
+        rounds = training_errors.size
+        given = {
+            name: None if value is None or name in reasons else _column(value, rounds, name)
+            for name, value in (
+                ("errors", errors), ("alphas", alphas), ("normalisers", normalisers)
+            )
+        }  # fmt: skip
+        if margins is None or "margins" in reasons:
+            rows = None
+        else:
+            rows = _column(margins, n_rows, "margins")
+        weight = None if row_weight is None else _column(row_weight, n_rows, "row_weight")
+        if weight is not None and (weight.size == 0 or (weight == weight[0]).all()):
+            weight = None
+        built = cls(
+            variant=variant, n_rows=int(n_rows), training_errors=training_errors, margins=rows,
+            row_weight=weight, vc_dim=None if "vc_dim" in reasons else vc_dim,
+            n_hypotheses=n_hypotheses, missing=reasons, **given,
+        )  # fmt: skip
+        object.__setattr__(built, "missing", built._complete(reasons))
+        return built
+
+    def _complete(self, reasons: dict[str, str]) -> dict[str, str]:
+        """Reasons for everything that is not there, each traced back to what it lacks."""
+        for name in ("errors", "alphas", "normalisers", "margins"):
+            if getattr(self, name) is None:
+                reasons.setdefault(name, f"{self.variant} does not have them")
+        if self.vc_dim is None:
+            reasons.setdefault("vc_dim", "the VC dimension of the learner is not known")
+        if self.row_weight is not None:
+            weighted = "the rows are weighted, and the bound is for rows drawn alike"
+            reasons.setdefault("vc_bound", weighted)
+            reasons.setdefault("kth_margin_bound", weighted)
+        if self.n_hypotheses is not None and "margins" not in reasons:
+            finite = {"kth_margin_bound"}
+        else:
+            finite = set()
+        for name, needed in _NEEDS.items():
+            for other in needed:
+                if other in reasons and name not in finite:
+                    reasons.setdefault(name, reasons[other])
+        if "exponential_bound" not in reasons and self._not_the_half_form():
+            told = "α_t is not ½ ln((1-ε_t)/ε_t), so that Z_t exceeds exp(-2γ_t²)"
+            reasons["exponential_bound"] = told
+            reasons.setdefault("smallest_edge_bound", told)
+        return {name: reasons[name] for name in NAMES if name in reasons}
+
+    def _not_the_half_form(self) -> bool:
+        """Whether some Z_t breaks the step from Π Z_t to the edges, as with shrunk weights."""
+        if self.normalisers is None or self.edges is None:
+            return False
+        return bool((self.normalisers > np.exp(-2 * self.edges**2) + _TOLERANCE).any())
+
+    @property
+    def n_rounds(self) -> int:
+        return int(self.training_errors.size)
+
+    @property
+    def edges(self) -> np.ndarray | None:
+        if self.errors is None or "edges" in self.missing:
+            return None
+        return 0.5 - self.errors
+
+    @property
+    def log_product(self) -> np.ndarray | None:
+        """ln Π Z_s over the rounds so far; -inf from a perfect learner on."""
+        if self.normalisers is None or "product" in self.missing:
+            return None
+        with np.errstate(divide="ignore"):
+            return np.cumsum(np.log(self.normalisers))
+
+    @property
+    def product(self) -> np.ndarray | None:
+        return None if self.log_product is None else np.exp(self.log_product)
+
+    @property
+    def exponential_bound(self) -> np.ndarray | None:
+        if self.edges is None or "exponential_bound" in self.missing:
+            return None
+        return np.exp(-2 * np.cumsum(self.edges**2))
+
+    @property
+    def smallest_edge_bound(self) -> np.ndarray | None:
+        if self.edges is None or "smallest_edge_bound" in self.missing:
+            return None
+        smallest = np.maximum(np.minimum.accumulate(self.edges), 0.0)
+        return np.exp(-2 * smallest**2 * np.arange(1, self.n_rounds + 1))
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """Over the rows that weigh anything."""
+        if self.margins is None or self.n_rows == 0:
+            return None
+        return float(self._sorted_margins()[0][0])
+
+    def margin_distribution(self, theta: Any = 0.0) -> Any:
+        """Share of rows with a margin of at most `theta`, for a number or an array of them."""
+        values, shares = self._sorted_margins()
+        place = np.searchsorted(values, np.asarray(theta, dtype=float), side="right")
+        found = np.concatenate([[0.0], shares])[place]
+        return float(found) if found.ndim == 0 else found
+
+    def margin_quantiles(self, q: Any = (0, 0.05, 0.25, 0.5, 0.75, 1)) -> np.ndarray:
+        """The smallest margins that a share `q` of the rows does not exceed."""
+        q = np.asarray(q, dtype=float)
+        if ((q < 0) | (q > 1)).any():
+            raise ValueError(f"q={q} is out of range: quantiles lie in [0, 1]")
+        values, shares = self._sorted_margins()
+        place = np.searchsorted(shares, q - _TOLERANCE, side="left")
+        return values[np.minimum(place, values.size - 1)]
+
+    def _sorted_margins(self) -> tuple[np.ndarray, np.ndarray]:
+        """Margins of the rows that weigh anything, from the smallest, and the share up to each."""
+        if self.margins is None:
+            raise ValueError(f"there are no margins: {self.missing['margins']}")
+        if self.row_weight is None:
+            values = np.sort(self.margins)
+            return values, np.arange(1, values.size + 1) / values.size
+        order = np.argsort(self.margins, kind="stable")
+        order = order[self.row_weight[order] > 0]
+        shares = np.cumsum(self.row_weight[order])
+        return self.margins[order], shares / shares[-1]
+
+    def vc_bound(self, delta: float = bounds.DELTA) -> bounds.Bound:
+        """Bound on the error on new rows by the VC dimension of votes of T learners."""
+        if "vc_bound" in self.missing or self.vc_dim is None or not self.n_rounds:
+            reason = self.missing.get("vc_bound", "there was no round")
+            return bounds.Bound("VC bound of the vote", None, "", "", reason=reason)
+        last = float(self.training_errors[-1])
+        return bounds.vc_bound(last, self.n_rounds, self.vc_dim, self.n_rows, delta)
+
+    def kth_margin_bound(
+        self, delta: float = bounds.DELTA, k: int | None = None
+    ) -> bounds.Bound:
+        """Bound on the error on new rows by the kth smallest margin; the best k if none is given."""
+        if "kth_margin_bound" in self.missing or self.margins is None:
+            reason = self.missing.get("kth_margin_bound", "there are no margins")
+            return bounds.Bound("kth-margin bound", None, "", "", reason=reason)
+        if self.n_hypotheses is not None:
+            return bounds.finite_kth_margin_bound(self.margins, self.n_hypotheses, delta, k)
+        assert self.vc_dim is not None
+        return bounds.kth_margin_bound(self.margins, self.vc_dim, delta, k)
+
+    def margin_share_bound(self, theta: Any = 0.0) -> Any:
+        """Bound on the share of rows with a margin of at most θ: exp(θ Σ|α_t|) Π Z_t; see `holds`.
+
+        At θ = 0 it is the bound on the training error. None where Π Z_t or the α_t are.
+        """
+        if self.log_product is None or self.alphas is None or not self.n_rounds:
+            return None
+        last, length = self.log_product[-1], np.abs(self.alphas).sum()
+        theta = np.asarray(theta, dtype=float)
+        if np.isneginf(last):
+            found = np.where(theta < 1, 0.0, 1.0)  # a perfect learner outvotes all others
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = np.where(theta == 0, np.exp(last), np.exp(theta * length + last))
+        return float(found) if found.ndim == 0 else found
+
+    def checks(self) -> dict[str, bool]:
+        """Each inequality that can be checked on these numbers, and whether it holds in every round."""
+        chain = [
+            ("training error", self.training_errors),
+            ("Π Z_t", self.product),
+            ("exp(-2 Σ γ_t²)", self.exponential_bound),
+            ("exp(-2 γ² T)", self.smallest_edge_bound),
+        ]
+        there = [(name, values) for name, values in chain if values is not None]
+        found = {}
+        for (small, low), (large, high) in zip(there, there[1:], strict=False):
+            found[f"{small} ≤ {large}"] = _at_most(low, high)
+        if self.margins is None or not self.n_rounds:
+            return found
+        values, shares = self._sorted_margins()
+        wrong = float(shares[values < 0][-1]) if (values < 0).any() else 0.0
+        last = float(self.training_errors[-1])
+        # A vote of exactly zero may be counted either way.
+        found["training error = share of margins below 0"] = bool(
+            wrong - _TOLERANCE <= last <= self.margin_distribution(0.0) + _TOLERANCE
+        )
+        bound = self.margin_share_bound(values)
+        if bound is not None:
+            # Rows of the same margin count together, up to the last of them.
+            upto = self.margin_distribution(values)
+            found["share of margins ≤ θ is at most exp(θ Σ|α_t|) Π Z_t"] = _at_most(upto, bound)
+        return found
+
+    def holds(self) -> bool:
+        """Whether every inequality of `checks` holds, up to rounding."""
+        return all(self.checks().values())
+
+    def table(self) -> Any:
+        """One row a round, as a pandas DataFrame if pandas is installed, else a structured array.
+
+        What the variant does not have is not among the columns.
+        """
+        columns = {"round": np.arange(1, self.n_rounds + 1)}
+        for name in (*COLUMNS, *BOUNDS):
+            values = getattr(self, name)
+            if values is not None:
+                columns[_SINGULAR.get(name, name)] = values
+        try:
+            import pandas as pd
+        except ImportError:
+            rows = np.empty(self.n_rounds, dtype=[(name, v.dtype) for name, v in columns.items()])
+            for name, values in columns.items():
+                rows[name] = values
+            return rows
+        return pd.DataFrame(columns).set_index("round")
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the edges, the error with its bounds, and the margins; returns the three axes."""
+        from bosquet.boosting._certificate_drawing import draw_certificate
+
+        return draw_certificate(self, axes)
+
+    def __str__(self) -> str:
+        return report(self)
+
+    def __repr__(self) -> str:
+        return f"<Certificate of {self.variant}: {self.n_rounds} rounds, {self.n_rows} rows>"
+
+
+_SINGULAR = {
+    "errors": "error",
+    "edges": "edge",
+    "alphas": "alpha",
+    "normalisers": "normaliser",
+    "training_errors": "training_error",
+}
+
+
+def _column(values: Any, length: int | None, name: str) -> np.ndarray:
+    array = np.array(values, dtype=float)
+    if array.ndim != 1 or (length is not None and array.size != length):
+        wanted = "(rounds,)" if length is None else f"({length},)"
+        raise ValueError(f"{name} has shape {array.shape}, expected {wanted}")
+    if np.isnan(array).any():
+        raise ValueError(f"{name}[{int(np.flatnonzero(np.isnan(array))[0])}] is NaN")
+    array.setflags(write=False)
+    return array
+
+
+def _at_most(low: np.ndarray, high: np.ndarray) -> bool:
+    return bool((low <= high + _TOLERANCE * (1 + np.abs(high))).all())

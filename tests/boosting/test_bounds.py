@@ -1,0 +1,153 @@
+"""Bounds on the error on new rows: their formulas by hand, and what must be true of any bound."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bosquet.boosting import bounds
+from bosquet.boosting._capacity import vc_dim_of_stumps
+
+
+def labelings_by_stumps(points):
+    """All the ways in which stumps label the points, by trying them."""
+    found = set()
+    rows = range(len(points))
+    for feature in range(points.shape[1]):
+        for cut in [-math.inf, *points[:, feature]]:
+            side = tuple(bool(points[i, feature] <= cut) for i in rows)
+            found |= {side, tuple(not s for s in side)}
+    return found
+
+
+@pytest.mark.parametrize("features", [1, 2, 3, 5])
+def test_no_more_points_are_shattered_by_stumps_than_their_dimension_says(features):
+    generator = np.random.default_rng(0)
+    dimension = vc_dim_of_stumps(features)
+    for rows in range(1, dimension + 3):
+        most = 0
+        for _ in range(30):
+            most = max(most, len(labelings_by_stumps(generator.normal(size=(rows, features)))))
+        assert most <= 2 * (features * (rows - 1) + 1)
+        assert most < 2**rows or rows <= dimension
+
+
+def test_stumps_on_a_line_shatter_two_points():
+    assert vc_dim_of_stumps(1) == 2
+    assert len(labelings_by_stumps(np.array([[0.0], [1.0]]))) == 4
+
+
+def test_the_dimension_of_a_vote_is_the_formula_and_small_numbers_are_read_as_3():
+    terms = 10 * (5 + 1)
+    assert bounds.vc_dim_of_vote(10, 5) == pytest.approx(terms * (3 * math.log(terms) + 2))
+    assert bounds.vc_dim_of_vote(1, 2) == bounds.vc_dim_of_vote(3, 3)
+
+
+def test_the_vc_bound_by_hand():
+    m, T, d, delta = 10**6, 10, 5, 0.1
+    D = 60 * (3 * math.log(60) + 2)
+    expected = 0.05 + math.sqrt(2 * D * math.log(math.e * m / D) / m)
+    expected += math.sqrt(math.log(10) / (2 * m))
+    bound = bounds.vc_bound(0.05, T, d, m, delta)
+    assert bound.value == pytest.approx(expected)
+    assert bound.says_something
+    assert bound.delta == delta
+
+
+def test_with_fewer_rows_than_the_dimension_the_vc_bound_says_nothing():
+    bound = bounds.vc_bound(0.0, 100, 5, 500)
+    assert bound.value > 1
+    assert not bound.says_something
+    assert "says nothing" in str(bound)
+
+
+def test_the_kth_margin_bound_by_hand():
+    m, d, delta = 10**6, 6, 0.05
+    margins = np.full(m, 0.5)
+    margins[:1000] = 0.01
+    bound = bounds.kth_margin_bound(margins, d, delta)
+    expected = 0.001 + 4 / 0.5 * math.sqrt(2 * d * math.log(math.e * m / d) / m)
+    expected += math.sqrt(math.log(math.log2(4)) / m) + math.sqrt(math.log(40) / (2 * m))
+    assert bound.value == pytest.approx(expected)
+    assert bound.at["k"] == 1001
+    assert bound.at["θ"] == 0.5
+    first = bounds.kth_margin_bound(margins, d, delta, k=1)
+    assert first.value > bound.value
+    assert first.at["θ"] == 0.01
+
+
+def test_gao_and_zhous_bound_by_hand():
+    m, size, delta = 200_000, 1000, 0.05
+    margins = np.full(m, 0.6)
+    bound = bounds.finite_kth_margin_bound(margins, size, delta, k=1)
+    log_size = math.log(size)
+    q = 8 * math.log(2 * size) / 0.36 * math.log(2 * m**2 / log_size) + log_size + math.log(m / delta)
+    # The inverse of KL(0 || w) = -ln(1 - w) has a closed form.
+    assert bound.value == pytest.approx(log_size / m + 1 - math.exp(-q / m))
+    assert bound.says_something
+    best = bounds.finite_kth_margin_bound(margins, size, delta)
+    assert best.value >= bound.value, "the best k shares its chance of failing with the others"
+
+
+def test_without_a_margin_above_0_there_is_no_margin_bound():
+    assert "above 0" in bounds.kth_margin_bound(np.array([-0.5, 0.0]), 3).reason
+    assert "above 0" in bounds.kth_margin_bound(np.array([-0.5, 0.1]), 3, k=1).reason
+    assert "√(8/|H|)" in bounds.finite_kth_margin_bound(np.array([0.01]), 100).reason
+    assert "8 hypotheses" in bounds.finite_kth_margin_bound(np.array([0.5]), 8).reason
+
+
+@given(
+    arrays(float, st.integers(2, 50), elements=st.floats(-1, 1)),
+    st.floats(0.01, 0.3),
+    st.integers(1, 40),
+)
+def test_larger_margins_never_make_the_bound_worse(margins, more, vc_dim):
+    before = bounds.kth_margin_bound(margins, vc_dim)
+    after = bounds.kth_margin_bound(np.minimum(margins + more, 1), vc_dim)
+    if before.value is not None:
+        assert after.value <= before.value + 1e-12
+        for k in range(1, margins.size + 1):
+            one = bounds.kth_margin_bound(margins, vc_dim, k=k)
+            assert one.value is None or one.value >= before.value - 1e-12
+
+
+@given(st.floats(0, 0.999), st.floats(0, 5))
+def test_the_inverse_of_kl_is_its_inverse(u, v):
+    w = float(bounds.inverse_kl(np.array(u), np.array(v)))
+    assert u <= w <= 1
+    if 0 < u and w < 1 - 1e-9:
+        assert u * math.log(u / w) + (1 - u) * math.log((1 - u) / (1 - w)) == pytest.approx(v, abs=1e-6)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, 2])
+def test_a_delta_that_is_no_chance_is_refused(delta):
+    with pytest.raises(ValueError, match="delta must be a number in"):
+        bounds.vc_bound(0.1, 10, 3, 100, delta)
+    with pytest.raises(ValueError, match="delta must be a number in"):
+        bounds.kth_margin_bound(np.ones(3), 3, delta)
+
+
+def test_a_rank_beyond_the_rows_is_refused():
+    with pytest.raises(ValueError, match=r"k must be an integer in \[1, 3\]"):
+        bounds.kth_margin_bound(np.ones(3), 3, k=4)
+
+
+def test_the_bounds_cover_the_error_of_a_stump_on_rows_drawn_anew():
+    # One stump chosen on m rows of pure threshold data with label noise: its true error is known.
+    generator = np.random.default_rng(1)
+    m, noise = 4000, 0.1
+    for _ in range(20):
+        x = generator.uniform(size=m)
+        y = np.where(x > 0.5, 1, -1) * np.where(generator.uniform(size=m) < noise, -1, 1)
+        order = np.argsort(x)
+        wrong = np.concatenate([[np.sum(y == -1)], np.sum(y == -1) + np.cumsum(y[order])])
+        cut = int(np.argmin(wrong))
+        threshold = 0.0 if cut == 0 else x[order][cut - 1]
+        true_error = noise + abs(threshold - 0.5) * (1 - 2 * noise)
+        training_error = wrong[cut] / m
+        assert true_error <= bounds.vc_bound(training_error, 1, 2, m).value
+        margins = np.where(x > threshold, 1, -1) * y
+        assert true_error <= bounds.kth_margin_bound(margins, 2).value

@@ -1,0 +1,164 @@
+"""Pictures of boosting draw what they say: as many panels, the right curves, and as stored."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_moons
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import bosquet
+from bosquet import plot
+from bosquet.boosting.certificate import Certificate
+from bosquet.theory import certificate
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(120, noise=0.25, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def model(moons):
+    return AdaBoostClassifier(n_estimators=60, random_state=0).fit(*moons)
+
+
+@pytest.fixture(scope="module")
+def test_rows():
+    return make_moons(500, noise=0.25, random_state=4)
+
+
+def lines_by_label(ax):
+    return {line.get_label(): line for line in ax.get_lines()}
+
+
+def test_nine_rounds_are_drawn_with_the_weights_of_the_rows(moons, model):
+    axes = plot.decision_rounds(model, *moons, resolution=60)
+    assert axes.shape == (3, 3)
+    titles = [ax.get_title() for ax in axes.ravel()]
+    assert titles[0].startswith("1 learner,")
+    assert titles[-1].startswith("60 learners,")
+    first, second = (ax.collections[-1] for ax in axes.ravel()[:2])
+    assert len(set(first.get_sizes())) == 1, "before the first round all rows weigh the same"
+    # After it the rows it got wrong hold half of the weight: each the same, and more than the others.
+    wrong = model.estimators_[0].predict(moons[0]) != moons[1]
+    large = second.get_sizes() == second.get_sizes().max()
+    assert large.sum() == wrong.sum()
+    share = second.get_sizes()[large].sum() / second.get_sizes().sum()
+    assert share == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_round_tells_the_error_of_the_vote_so_far(moons, model):
+    X, y = moons
+    axes = plot.decision_rounds(model, X, y, at=(3, 20), resolution=40)
+    staged = list(model.staged_predict(X))
+    for ax, t in zip(axes.ravel(), (3, 20), strict=True):
+        assert ax.get_title() == f"{t} learners, {np.mean(staged[t - 1] != y):.1%} wrong"
+
+
+def test_frames_keep_their_names(moons):
+    X = pd.DataFrame(moons[0], columns=["width", "height"])
+    model = AdaBoostClassifier(n_estimators=4, random_state=0).fit(X, moons[1])
+    axes = plot.decision_rounds(model, X, moons[1], resolution=30)
+    assert axes.size == 4 or axes.size == 6
+    assert axes[-1, 0].get_xlabel() == "width"
+    assert axes[0, 0].get_ylabel() == "height"
+    assert [ax.get_visible() for ax in axes.ravel()].count(True) == 4
+
+
+def test_only_a_plane_two_classes_and_rounds_of_the_model_can_be_drawn(moons, model):
+    X, y = load_iris(return_X_y=True)
+    three = AdaBoostClassifier(n_estimators=3).fit(X[:, :2], y)
+    with pytest.raises(ValueError, match="two classes"):
+        plot.decision_rounds(three, X[:, :2], y)
+    with pytest.raises(ValueError, match="two columns"):
+        plot.decision_rounds(three, X, y)
+    with pytest.raises(ValueError, match="rounds 1 to 60"):
+        plot.decision_rounds(model, *moons, at=(1, 61))
+    with pytest.raises(ValueError, match="as many axes"):
+        plot.decision_rounds(model, *moons, at=(1, 2), axes=plt.subplots()[1])
+
+
+def test_the_error_curve_is_the_staged_error_under_its_bounds(moons, model, test_rows):
+    ax = plot.error_curve(model, *moons, *test_rows)
+    lines = lines_by_label(ax)
+    assert set(lines) == {"training", "test", "bound Π Z", "bound exp(-2 Σ γ²)"}
+    for label, (X, y) in (("training", moons), ("test", test_rows)):
+        staged = [np.mean(said != y) for said in model.staged_predict(X)]
+        np.testing.assert_allclose(lines[label].get_ydata(), staged)
+    np.testing.assert_allclose(
+        lines["bound Π Z"].get_ydata(), np.cumprod(certificate(model, *moons).normalisers)
+    )
+
+
+def test_the_error_curve_of_bagging_has_no_bound(moons, test_rows):
+    model = bosquet.BaggingClassifier(DecisionTreeClassifier(max_depth=3), 8, random_state=0)
+    ax = plot.error_curve(model.fit(*moons), *moons, *test_rows)
+    assert set(lines_by_label(ax)) == {"training", "test"}
+
+
+def test_an_error_curve_needs_stages_and_whole_test_rows(moons, model):
+    with pytest.raises(ValueError, match="no staged_predict"):
+        plot.error_curve(LogisticRegression().fit(*moons), *moons)
+    with pytest.raises(ValueError, match="no staged_predict"):
+        plot.error_curve(BaggingClassifier(n_estimators=2).fit(*moons), *moons)
+    with pytest.raises(ValueError, match="both X_test and y_test"):
+        plot.error_curve(model, *moons, X_test=moons[0])
+
+
+def test_margins_are_drawn_after_each_of_the_rounds_and_grow(moons):
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=80, random_state=0)
+    model.fit(*moons)
+    ax = plot.margins(model, *moons, at=(2, 20, 80))
+    curves = [line for line in ax.get_lines() if "round" in line.get_label()]
+    assert [line.get_label().split(":")[0] for line in curves] == ["2 rounds", "20 rounds", "80 rounds"]
+    last = np.sort(certificate(model, *moons).margins)
+    np.testing.assert_allclose(curves[-1].get_xdata()[1:-1], last, atol=1e-12)
+    smallest = [line.get_xdata()[1] for line in curves]
+    assert smallest[0] < smallest[1] <= smallest[2] + 0.02
+    with pytest.raises(ValueError, match="rounds 1 to 80"):
+        plot.margins(model, *moons, at=(81,))
+
+
+def test_margins_of_several_classes_are_drawn():
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier(n_estimators=12, random_state=0).fit(X, y)
+    ax = plot.margins(model, X, y)
+    assert len(ax.get_lines()) == 3  # zero, 5 rounds, and the last
+
+
+def test_a_certificate_is_drawn_in_three_panels(moons, model):
+    axes = plot.certificate(certificate(model, *moons))
+    assert len(axes) == 3
+    assert {"Π Z", "training error", "exp(-2 Σ γ²)", "exp(-2 γ² T)"} == set(lines_by_label(axes[1]))
+    with pytest.raises(ValueError, match="3 axes, got 1"):
+        plot.certificate(certificate(model, *moons), plt.subplots()[1])
+
+
+def test_what_a_certificate_lacks_is_told_in_its_place():
+    lacking = Certificate.from_rounds(
+        variant="gentle", n_rows=3, errors=None, alphas=None, normalisers=None, margins=None,
+        training_errors=[0.3, 0.1], missing={"errors": "gentle fits numbers"},
+    )  # fmt: skip
+    axes = lacking.plot()
+    assert "gentle fits numbers" in axes[0].texts[0].get_text()
+    assert set(lines_by_label(axes[1])) == {"training error"}
+    assert "margins" in axes[2].texts[0].get_text()
+
+
+def test_the_pictures_of_boosting_look_as_stored(moons, model, test_rows, assert_looks_as_stored):
+    assert_looks_as_stored(plot.decision_rounds(model, *moons, resolution=120)[0, 0].figure, "rounds")
+    assert_looks_as_stored(plot.error_curve(model, *moons, *test_rows).figure, "error-curve")
+    assert_looks_as_stored(plot.margins(model, *moons, at=(1, 10, 60)).figure, "margins")
+    assert_looks_as_stored(plot.certificate(certificate(model, *moons))[0].figure, "certificate")
+
+
+def test_a_changed_picture_is_noticed(moons, model, test_rows, assert_looks_as_stored):
+    ax = plot.error_curve(model, *moons, *test_rows)
+    lines_by_label(ax)["test"].set_color("#2f7d5b")
+    ax.figure.set_size_inches(ax.figure.get_size_inches())
+    with pytest.raises(AssertionError, match="error-curve differs"):
+        assert_looks_as_stored(ax.figure, "error-curve")

@@ -1,0 +1,131 @@
+"""theory.certificate reads scikit-learn's AdaBoost and any rows: the fit's own numbers, bounds that hold."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
+from bosquet.reference import certificate as twin
+from bosquet.theory import certificate
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = make_classification(300, 6, n_informative=4, flip_y=0.05, random_state=0)
+    return X, np.where(y == 1, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def stumps(rows):
+    return AdaBoostClassifier(n_estimators=40, random_state=0).fit(*rows)
+
+
+def test_scikit_learns_errors_come_out_again_and_its_weights_are_halved(rows, stumps):
+    found = certificate(stumps, *rows)
+    np.testing.assert_allclose(found.errors, stumps.estimator_errors_, rtol=1e-9)
+    np.testing.assert_allclose(found.alphas, stumps.estimator_weights_ / 2)
+    np.testing.assert_allclose(found.alphas, np.log(1 / found.errors - 1) / 2)
+    np.testing.assert_allclose(found.normalisers, 2 * np.sqrt(found.errors * (1 - found.errors)))
+    assert found.vc_dim == vc_dim_of_stumps(6)
+    assert found.holds(), found.checks()
+
+
+def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps):
+    X, y = rows
+    found = certificate(stumps, X, y)
+    staged = [np.mean(said != y) for said in stumps.staged_predict(X)]
+    np.testing.assert_allclose(found.training_errors, staged)
+    # Its decision function for two classes is twice the normalised vote.
+    expected = stumps.decision_function(X) / 2 * np.where(y == "yes", 1, -1)
+    np.testing.assert_allclose(found.margins, expected, atol=1e-12)
+
+
+def test_it_agrees_with_the_twin_on_the_learners_own_answers(rows, stumps):
+    X, y = rows
+    said = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
+    expected = twin.certificate(said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0))
+    found = certificate(stumps, X, y)
+    for name in ("errors", "normalisers", "training_errors", "product", "smallest_edge_bound"):
+        np.testing.assert_allclose(getattr(found, name), expected[name], rtol=1e-9)
+    np.testing.assert_allclose(found.margins, expected["margins"], atol=1e-12)
+
+
+def test_shrinkage_keeps_the_product_alone(rows):
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=0.2, random_state=0).fit(*rows)
+    found = certificate(model, *rows)
+    np.testing.assert_allclose(found.errors, model.estimator_errors_, rtol=1e-9)
+    assert found.exponential_bound is None
+    assert found.product is not None
+    assert found.holds()
+
+
+def test_the_product_bounds_the_error_on_new_rows_but_no_promise_is_made_from_them(stumps):
+    X, y = make_classification(200, 6, n_informative=4, flip_y=0.05, random_state=9)
+    found = certificate(stumps, X, np.where(y == 1, "yes", "no"), training=False)
+    assert (found.training_errors <= found.product + 1e-12).all()
+    assert found.holds()
+    assert found.vc_bound().value is None
+    assert found.kth_margin_bound().reason == "these are not the rows the vote was learned from"
+
+
+def test_sample_weights_are_those_of_the_fit(rows):
+    X, y = rows
+    weight = np.random.default_rng(0).uniform(0.5, 3, y.size)
+    model = AdaBoostClassifier(n_estimators=10, random_state=0).fit(X, y, sample_weight=weight)
+    found = certificate(model, X, y, sample_weight=weight)
+    np.testing.assert_allclose(found.errors, model.estimator_errors_, rtol=1e-9)
+    assert found.holds()
+    assert found.row_weight is not None
+
+
+def test_several_classes_have_errors_and_margins_but_no_product():
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    found = certificate(model, X, y)
+    np.testing.assert_allclose(found.errors, model.estimator_errors_, rtol=1e-9)
+    assert found.product is None
+    assert found.exponential_bound is None
+    assert "several classes" in str(found)
+    assert found.training_errors[-1] == np.mean(model.predict(X) != y)
+    assert found.holds()
+    shares = np.array(
+        [[w * (h.predict(X) == k) for k in range(3)]
+         for h, w in zip(model.estimators_, model.estimator_weights_, strict=True)]
+    ).sum(axis=0) / model.estimator_weights_.sum()  # fmt: skip
+    row = 77
+    others = np.delete(shares[:, row], y[row])
+    assert found.margins[row] == pytest.approx(shares[y[row], row] - others.max())
+
+
+def test_trees_have_a_dimension_and_other_learners_only_a_given_one(rows):
+    X, y = rows
+    trees = AdaBoostClassifier(DecisionTreeClassifier(max_leaf_nodes=4), n_estimators=5).fit(X, y)
+    assert certificate(trees, X, y).vc_dim == vc_dim_of_trees(3, 6)
+    machine = AdaBoostClassifier(SVC(C=100), n_estimators=2).fit(X, y)
+    assert certificate(machine, X, y).vc_bound().value is None
+    assert certificate(machine, X, y, vc_dim=7).vc_bound().at["d"] == 7
+
+
+def test_a_perfect_tree_ends_the_record(rows):
+    X, y = rows
+    model = AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=5).fit(X, y)
+    found = certificate(model, X, y)
+    assert found.n_rounds == 1
+    assert found.training_errors[-1] == 0
+    assert found.holds()
+
+
+def test_other_models_and_rows_are_refused(rows, stumps):
+    X, y = rows
+    with pytest.raises(ValueError, match="not a boosted vote"):
+        certificate(RandomForestClassifier(3).fit(X, y), X, y)
+    with pytest.raises(NotFittedError):
+        certificate(AdaBoostClassifier(), X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        certificate(stumps, X, y[:-1])
+    with pytest.raises(ValueError, match="which is not one of"):
+        certificate(stumps, X, np.full(y.size, "perhaps"))
