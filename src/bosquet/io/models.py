@@ -10,6 +10,8 @@ import numpy as np
 from bosquet._core import ModelFileError
 from bosquet.io.container import load_bytes, save_bytes
 from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.robust_models import NAMES as _ROBUST
+from bosquet.io.robust_models import robust_from, robust_metadata
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 from bosquet.io.vote_models import vote_from, vote_metadata
 
@@ -63,6 +65,10 @@ def model_bytes(estimator: Any) -> bytes:
     if isinstance(estimator, BaseVoting):
         check_is_fitted(estimator, "_vote")
         metadata = vote_metadata(estimator)
+        return save_bytes(estimator._vote.ensemble, metadata)
+    if type(estimator).__name__ in _ROBUST:
+        check_is_fitted(estimator, "_vote")
+        metadata = robust_metadata(estimator)
         return save_bytes(estimator._vote.ensemble, metadata)
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
@@ -130,6 +136,10 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.boosting
 
         return vote_from(getattr(bosquet.boosting, name), ensemble, metadata)
+    if name in _ROBUST:
+        import bosquet.boosting
+
+        return robust_from(getattr(bosquet.boosting, name), ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 
