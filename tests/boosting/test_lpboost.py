@@ -140,7 +140,7 @@ def test_any_learner_can_be_voted_on(learner):
     X, y = load_breast_cancer(return_X_y=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = LPBoostClassifier(learner, 15, nu=0.2, random_state=0).fit(X[::2], y[::2])
+        model = LPBoostClassifier(learner, 30, nu=0.2, random_state=0).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.9
 
 

@@ -51,7 +51,7 @@ class Rows:
     y: np.ndarray
     share: np.ndarray
     learner: WeakLearner
-    encoder: TableEncoder
+    is_native: bool
     counting: np.ndarray | None
     n_given: int
 
@@ -142,7 +142,7 @@ class BinaryVote(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return Rows(signs, share, learner, encoder, counting, rows)
+        return Rows(signs, share, learner, is_native(template), counting, rows)
 
     def _chosen_estimator(self, warn: bool = False) -> Any:
         given = self.estimator
@@ -173,7 +173,8 @@ class BinaryVote(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that the vote is for."""
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(np.intp)]
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self, "_vote")

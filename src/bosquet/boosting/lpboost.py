@@ -14,6 +14,9 @@ from bosquet.boosting._stagewise import no_edge
 from bosquet.boosting._variants import CHANCE
 from bosquet.boosting.certificate import Certificate
 
+# The share of the weight that is dealt out evenly before a learner of another library sees it.
+FOR_ALL = 1e-6
+
 CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
     "nu": number(0, 1),
@@ -176,15 +179,10 @@ class ColumnGeneration:
         self.solution: Solution
 
     def run(self, n_rounds: int) -> None:
-        rows, y = self.rows, self.rows.y
-        distribution = self._first_distribution()
+        distribution = self.rows.share
         for t in range(n_rounds):
-            h = rows.learner.fit(y, distribution, t)
-            said = rows.learner.on_training_rows(h)
-            agreement = float((distribution * y * said).sum())
+            h, said, agreement = self._best_under(distribution, t)
             self.agreements.append(agreement)
-            if agreement < self.upper_bound:
-                self.upper_bound, self.proof = agreement, distribution
             if t == 0 and agreement <= CHANCE:
                 raise no_edge((1 - agreement) / 2, 0.5)
             if t > 0 and agreement <= self.solution.value + self.tol:
@@ -194,14 +192,22 @@ class ColumnGeneration:
             self._take(h, said, distribution)
             distribution = self.solution.distribution
         # The last programme has not been asked about: its distribution may close the gap.
-        h = rows.learner.fit(y, distribution, n_rounds)
-        agreement = float((distribution * y * rows.learner.on_training_rows(h)).sum())
-        if agreement < self.upper_bound:
-            self.upper_bound, self.proof = agreement, distribution
+        self._best_under(distribution, n_rounds)
         self.is_closed = self.upper_bound <= self.solution.value + self.tol
 
-    def _first_distribution(self) -> np.ndarray:
-        return self.rows.share
+    def _best_under(self, distribution: np.ndarray, t: int) -> tuple[Any, np.ndarray, float]:
+        """The learner's hypothesis, what it says of the rows, and its weighted agreement with y."""
+        learner, y = self.rows.learner, self.rows.y
+        handed = distribution
+        if not self.rows.is_native:
+            # Most rows may weigh nothing, all of a class among them, which other learners take ill.
+            handed = (1 - FOR_ALL) * distribution + FOR_ALL / y.size
+        h = learner.fit(y, handed, t)
+        said = learner.on_training_rows(h)
+        agreement = float((distribution * y * said).sum())
+        if agreement < self.upper_bound:
+            self.upper_bound, self.proof = agreement, distribution
+        return h, said, agreement
 
     def _take(self, h: Any, said: np.ndarray, distribution: np.ndarray) -> None:
         y = self.rows.y
