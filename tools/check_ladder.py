@@ -38,6 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "grow": {"base", "parallel", "data", "tree"},
     "boost": {"base", "parallel", "data", "loss", "tree", "grow"},
     "cart": {"base", "parallel", "data", "tree"},
+    "stump": {"base", "parallel", "data", "tree", "grow"},
     "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)

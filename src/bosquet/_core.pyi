@@ -219,6 +219,102 @@ def permuted_leaves(ensemble: Ensemble, tree: int, data: object, rows: Annotated
     The features that a tree uses, and the leaves of some rows as they are and with each of those features permuted among them.
     """
 
+class Stump:
+    """One question about one feature, an answer on either side."""
+
+    @property
+    def feature(self) -> int:
+        """Number of the feature; -1 for a constant rule."""
+
+    @property
+    def threshold(self) -> float:
+        """Values up to it go left."""
+
+    @property
+    def left_categories(self) -> list[int]:
+        """Codes of a nominal feature that go left."""
+
+    @property
+    def nominal(self) -> bool:
+        """Whether categories decide, not the threshold."""
+
+    @property
+    def missing_left(self) -> bool:
+        """Whether missing values go left."""
+
+    @property
+    def values(self) -> NDArray[numpy.float64]:
+        """What is said on the left and on the right: (2, outputs)."""
+
+    @property
+    def merit(self) -> float:
+        """The criterion's value in the units of the weights: less is better."""
+
+    @property
+    def gain(self) -> float:
+        """How much less that is than the best constant's."""
+
+    def on_rows(self, search: StumpSearch) -> NDArray[numpy.float64]:
+        """
+        What it says of the rows it was learned on: (rows,), or (outputs, rows).
+        """
+
+    def on_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+        """What it says of rows with these values of its feature."""
+
+    def add_to(self, ensemble: Ensemble, scale: float, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        Appends it as a tree whose leaves hold its values, or those given, times scale.
+        """
+
+    def __getstate__(self) -> tuple[int, bool, bool, float, list[int], list[float], float, float, float, float]: ...
+
+    def __setstate__(self, arg: tuple[int, bool, bool, float, Sequence[int], Sequence[float], float, float, float, float], /) -> None: ...
+
+class StumpSearch:
+    """A table prepared once and searched every round."""
+
+    def __init__(self, columns: object, categories: Sequence[int], bins: Bins | None, isa: str, threads: int) -> None:
+        """Without bins every threshold between two values is searched."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    def best(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> Stump:
+        """
+        The stump of least weighted 'error' or 'exponential' loss of targets -1 and 1, or 'squared' error of any.
+        """
+
+    def best_of_classes(self, target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Stump:
+        """One class a side, for the least weighted 0-1 error."""
+
+    def best_of_signs(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Stump:
+        """A sign for each class on each side; arrays of shape (classes, rows)."""
+
+class StumpBoost:
+    """Boosting on stumps, two classes, round by round."""
+
+    def __init__(self, search: StumpSearch, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], variant: str, learning_rate: float) -> None: ...
+
+    def round(self, ensemble: Ensemble) -> dict:
+        """
+        One round: error, alpha, z, training_error, taken, stump. A stump without error, or no better than chance, is returned and not taken.
+        """
+
+    def margins(self) -> NDArray[numpy.float64]:
+        """y f(x) of each row, as the votes add up."""
+
+    def weights(self) -> NDArray[numpy.float64]:
+        """The next round's distribution of the rows."""
+
+def best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str, threads: int = 1) -> Stump:
+    """
+    The best stump of features given lazily: an iterable of (number of the first feature, floats of shape (features, rows)), none of which is kept.
+    """
+
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
     """The model as a file; the same model, the same bytes."""
 

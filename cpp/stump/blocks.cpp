@@ -1,0 +1,275 @@
+#include "stump/blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "stump/quantised.hpp"
+
+namespace bosquet {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The best split of a feature so far. Its position is a bucket, and within it the number of sorted
+// rows that go left; kBehind is the split behind the bucket.
+template <class Rule>
+struct BlockCut {
+    static constexpr std::uint32_t kBehind = 0xffffffff;
+
+    typename Rule::Gain gain;
+    bool found = false;
+    bool missing_left = false;
+    std::uint64_t position = 0;
+    StumpSums left{};
+    std::uint32_t feature = 0;
+    double threshold = kInfinity;
+    std::size_t left_rows = 0;
+
+    std::uint32_t bucket() const { return static_cast<std::uint32_t>(position >> 32); }
+    bool is_behind() const { return static_cast<std::uint32_t>(position) == kBehind; }
+    static std::uint64_t at(std::uint32_t bucket, std::uint32_t inside) {
+        return std::uint64_t{bucket} << 32 | inside;
+    }
+
+    bool consider(const Rule& rule, StumpSums sums, std::uint64_t where, bool missing) {
+        auto reached = rule(sums);
+        bool lower = found && reached == gain && where < position;
+        if (!(reached > gain) && !lower) return false;
+        gain = reached;
+        found = true;
+        missing_left = missing;
+        position = where;
+        left = sums;
+        return true;
+    }
+    bool beats(const BlockCut& other) const {
+        if (!found || !other.found) return found;
+        return gain > other.gain || (gain == other.gain && feature < other.feature);
+    }
+};
+
+struct Bucket {
+    StumpSums sums;
+    std::int64_t absolute = 0;  // sum of the responses' magnitudes
+
+    SumBox box(StumpSums low) const {
+        return {low, (absolute + sums.response) / 2, (absolute - sums.response) / 2, sums.weight};
+    }
+};
+
+// Searches one feature after the other, each from scratch.
+template <class Rule>
+class FeatureScreen {
+  public:
+    FeatureScreen(RowSums rows, std::size_t count, const Rule& rule)
+        : rows_(rows),
+          rule_(rule),
+          values_(count),
+          bucket_of_(count),
+          buckets_(std::clamp<std::size_t>(count / 8, 16, 512) + 1) {}
+
+    // `bar` is a gain that another feature has reached.
+    BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
+        read_column(column, 0, values_.size(), values_.data());
+        fill_buckets();
+        BlockCut<Rule> cut{rule_.alone()};
+        between_buckets(cut);
+        if (find_worthy(std::max(bar, cut.gain))) inside_buckets(cut);
+        if (cut.found && cut.gain >= bar) describe(cut);
+        return cut;
+    }
+
+  private:
+    std::uint32_t last() const { return static_cast<std::uint32_t>(buckets_.size()) - 1; }
+    const Bucket& missing() const { return buckets_.back(); }
+
+    void fill_buckets() {
+        double low = kInfinity, high = -kInfinity;
+        for (double value : values_) {
+            // Infinite values go with the outermost finite ones, into the first or the last bucket.
+            bool finite = std::abs(value) < kInfinity;
+            low = finite && value < low ? value : low;
+            high = finite && value > high ? value : high;
+        }
+        // By halves: the difference of two doubles may not be one.
+        double most = last() - 1.0, scale = last() / (high / 2 - low / 2);
+        std::fill(buckets_.begin(), buckets_.end(), Bucket{});
+        has_missing_ = false;
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            double value = values_[i], place = (value / 2 - low / 2) * scale;
+            place = value <= low ? 0 : value >= high ? most : std::min(place, most);
+            bool is_missing = value != value;
+            has_missing_ |= is_missing;
+            std::uint32_t which = is_missing ? last() : static_cast<std::uint32_t>(place);
+            bucket_of_[i] = static_cast<std::uint16_t>(which);
+            StumpSums sums = rows_.of(i);
+            buckets_[which].sums = buckets_[which].sums + sums;
+            buckets_[which].absolute += magnitude(sums.response);
+        }
+    }
+
+    void between_buckets(BlockCut<Rule>& cut) const {
+        StumpSums left;
+        for (std::uint32_t b = 0; b < last(); ++b) {
+            left = left + buckets_[b].sums;
+            cut.consider(rule_, left, cut.at(b, cut.kBehind), false);
+            if (has_missing_)
+                cut.consider(rule_, left + missing().sums, cut.at(b, cut.kBehind), true);
+        }
+    }
+
+    bool find_worthy(typename Rule::Gain bar) {
+        worthy_.assign(buckets_.size(), 0);
+        bool any = false;
+        StumpSums left;
+        for (std::uint32_t b = 0; b < last(); ++b) {
+            SumBox box = buckets_[b].box(left);
+            left = box.high();
+            // Splits inside a bucket without weight are as good as the one before it; only for
+            // missing values on the left there may be no such split.
+            if (buckets_[b].sums.weight == 0 && !has_missing_) continue;
+            auto bound = rule_.bound(box);
+            if (has_missing_) bound = std::max(bound, rule_.bound(box.with(missing().sums)));
+            worthy_[b] = bound >= bar && bound > rule_.alone();
+            any = any || worthy_[b];
+        }
+        return any;
+    }
+
+    void inside_buckets(BlockCut<Rule>& cut) {
+        chosen_.clear();
+        for (std::uint32_t i = 0; i < values_.size(); ++i)
+            if (worthy_[bucket_of_[i]]) chosen_.push_back(i);
+        std::sort(chosen_.begin(), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return values_[a] != values_[b] ? values_[a] < values_[b] : a < b;
+        });
+        StumpSums before;
+        std::uint32_t next = 0;  // the first bucket that `before` does not hold
+        for (std::size_t i = 0; i < chosen_.size();) {
+            std::uint32_t b = bucket_of_[chosen_[i]];
+            for (; next < b; ++next) before = before + buckets_[next].sums;
+            StumpSums left = before;
+            for (std::uint32_t inside = 1; i < chosen_.size() && bucket_of_[chosen_[i]] == b;
+                 ++i, ++inside) {
+                left = left + rows_.of(chosen_[i]);
+                bool more = i + 1 < chosen_.size() && bucket_of_[chosen_[i + 1]] == b;
+                if (!more || values_[chosen_[i]] == values_[chosen_[i + 1]]) continue;
+                consider_inside(cut, left, BlockCut<Rule>::at(b, inside), i);
+            }
+        }
+    }
+
+    void consider_inside(BlockCut<Rule>& cut, StumpSums left, std::uint64_t where, std::size_t i) {
+        bool taken = cut.consider(rule_, left, where, false);
+        if (has_missing_ && cut.consider(rule_, left + missing().sums, where, true)) taken = true;
+        if (taken) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
+    }
+
+    void describe(BlockCut<Rule>& cut) const {
+        cut.threshold = inside_threshold_;
+        if (cut.is_behind()) {
+            double below = -kInfinity, above = kInfinity;
+            bool is_last = true;
+            for (std::size_t i = 0; i < values_.size(); ++i) {
+                if (bucket_of_[i] == last()) continue;
+                if (bucket_of_[i] <= cut.bucket()) {
+                    below = std::max(below, values_[i]);
+                } else {
+                    above = std::min(above, values_[i]);
+                    is_last = false;
+                }
+            }
+            cut.threshold = is_last ? kInfinity : halfway(below, above);
+        }
+        cut.left_rows = 0;
+        for (double value : values_)
+            cut.left_rows += value != value ? cut.missing_left : value <= cut.threshold;
+        if (!has_missing_) cut.missing_left = 2 * cut.left_rows > values_.size();
+    }
+
+    RowSums rows_;
+    Rule rule_;
+    std::vector<double> values_;
+    std::vector<std::uint16_t> bucket_of_;
+    std::vector<Bucket> buckets_;  // the last one is for missing values
+    std::vector<std::uint8_t> worthy_;
+    std::vector<std::uint32_t> chosen_;
+    double inside_threshold_ = 0;
+    bool has_missing_ = false;
+};
+
+template <class Rule>
+class Blocks final : public BlockSearch {
+  public:
+    Blocks(const QuantisedRows& rows, std::size_t count, StumpCriterion criterion, Team& team)
+        : criterion_(criterion),
+          scale_(rows.scale()),
+          count_(count),
+          team_(team),
+          response_(count),
+          weight_(rows.kind() == RowKind::pairs ? count : 0) {
+        total_ = rows.fill({0, count}, response_.data(), weight_.data());
+        best_ = BlockCut<Rule>{Rule(total_).alone()};
+        RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
+        screens_.assign(team.size(), FeatureScreen<Rule>(sums, count, Rule(total_)));
+    }
+
+    void add(std::uint32_t first, const Table& features) override {
+        std::vector<BlockCut<Rule>> found(team_.size(), best_);
+        team_.run(features.columns.size(), [&](std::size_t f, int worker) {
+            BlockCut<Rule>& best = found[worker];
+            auto cut = screens_[worker].search(features.columns[f], best.gain);
+            cut.feature = first + static_cast<std::uint32_t>(f);
+            if (cut.beats(best)) best = cut;
+        });
+        for (const BlockCut<Rule>& cut : found)
+            if (cut.beats(best_)) best_ = cut;
+    }
+
+    Stump best() const override {
+        StumpFinding finding;
+        Stump& stump = finding.stump;
+        stump.rows = stump.left_rows = static_cast<double>(count_);
+        finding.left = total_;
+        if (best_.found) {
+            stump.feature = static_cast<std::int32_t>(best_.feature);
+            stump.threshold = best_.threshold;
+            stump.missing_left = best_.missing_left;
+            stump.left_rows = static_cast<double>(best_.left_rows);
+            finding.left = best_.left;
+            finding.right = total_ - best_.left;
+        }
+        judge(criterion_, scale_, count_, finding);
+        return stump;
+    }
+
+  private:
+    StumpCriterion criterion_;
+    StumpScale scale_;
+    std::size_t count_;
+    Team& team_;
+    Buffer<std::int64_t> response_, weight_;
+    StumpSums total_;
+    BlockCut<Rule> best_{};
+    std::vector<FeatureScreen<Rule>> screens_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockSearch> make_block_search(std::span<const double> target,
+                                               std::span<const double> weight,
+                                               StumpCriterion criterion, Team& team) {
+    QuantisedRows rows(target, weight, criterion, team);
+    std::size_t count = target.size();
+    if (criterion == StumpCriterion::error)
+        return std::make_unique<Blocks<ErrorRule>>(rows, count, criterion, team);
+    if (criterion == StumpCriterion::exponential)
+        return std::make_unique<Blocks<ExponentialRule>>(rows, count, criterion, team);
+    return std::make_unique<Blocks<SquaredRule>>(rows, count, criterion, team);
+}
+
+}  // namespace bosquet

@@ -1,0 +1,63 @@
+// The best cut of a feature so far, for searches whose gain is a whole number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "stump/table.hpp"
+
+namespace bosquet {
+
+struct WholeCut {
+    std::int64_t gain = 0;  // what the next one has to beat: at first, the constant's
+    bool found = false;
+    CutPlace place;
+
+    // More gain, or as much at a lower threshold.
+    void consider(std::int64_t reached, std::size_t position, bool missing_left) {
+        bool lower = found && reached == gain && position < place.position;
+        if (!(reached > gain) && !lower) return;
+        gain = reached;
+        found = true;
+        place.position = static_cast<std::uint32_t>(position);
+        place.missing_left = missing_left;
+    }
+};
+
+// Calls visit(bin, row) for all rows of a column that is kept in bins.
+template <class Visit>
+void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
+    const FeaturePlace& place = table.binned().layout().features[feature];
+    if (place.wide) {
+        const std::uint16_t* column = table.binned().wide_column(place);
+        for (std::size_t row = 0; row < table.rows(); ++row) visit(column[row], row);
+    } else {
+        const std::uint8_t* column = table.binned().column(place);
+        for (std::size_t row = 0; row < table.rows(); ++row) visit(column[row], row);
+    }
+}
+
+// Searches every feature with search(feature, cut, worker) and returns the best cut; of equal ones
+// the lowest feature's.
+template <class Search>
+WholeCut best_cut(const StumpTable& table, Team& team, std::int64_t alone, Search search) {
+    std::vector<std::uint32_t> features(table.binned().layout().active);
+    for (const OrderedColumn& column : table.ordered()) features.push_back(column.feature);
+    std::vector<WholeCut> cuts(features.size());
+    team.run(features.size(), [&](std::size_t i, int worker) {
+        cuts[i].gain = alone;
+        cuts[i].place.feature = features[i];
+        search(features[i], cuts[i], worker);
+    });
+    WholeCut best;
+    best.gain = alone;
+    for (WholeCut& cut : cuts) {
+        bool earlier =
+            best.found && cut.gain == best.gain && cut.place.feature < best.place.feature;
+        if (cut.found && (cut.gain > best.gain || earlier)) best = std::move(cut);
+    }
+    return best;
+}
+
+}  // namespace bosquet

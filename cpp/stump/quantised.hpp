@@ -1,0 +1,29 @@
+// Rows of a search as integers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "stump/finder.hpp"
+#include "stump/units.hpp"
+
+namespace bosquet {
+
+// Checks targets and weights, and says what each row counts for.
+class QuantisedRows {
+  public:
+    QuantisedRows(std::span<const double> target, std::span<const double> weight,
+                  StumpCriterion criterion, Team& team);
+
+    RowKind kind() const { return kind_; }
+    const StumpScale& scale() const { return scale_; }
+    StumpSums fill(Range run, std::int64_t* response, std::int64_t* weight) const;
+
+  private:
+    std::span<const double> target_, weight_;
+    RowKind kind_;
+    StumpScale scale_;
+    double per_response_, per_weight_;
+};
+
+}  // namespace bosquet

@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/error.hpp"
+#include "stump/candidate.hpp"
+#include "stump/classes.hpp"
+#include "stump/rules.hpp"
+#include "stump/units.hpp"
+
+namespace bosquet {
+
+namespace {
+
+using Sums = std::vector<std::int64_t>;
+
+std::int64_t size_of(const Sums& sums) {
+    std::int64_t size = 0;
+    for (std::int64_t sum : sums) size += magnitude(sum);
+    return size;
+}
+
+class SignSearch {
+  public:
+    // `response` has the signed weights of a row's classes side by side.
+    SignSearch(const StumpTable& table, std::uint32_t classes, const Buffer<std::int64_t>& response,
+               const Sums& total)
+        : table_(table), classes_(classes), response_(response), total_(total), left_(classes) {}
+
+    void search(std::uint32_t feature, WholeCut& best) {
+        std::fill(left_.begin(), left_.end(), std::int64_t{0});
+        if (const OrderedColumn* column = table_.ordered(feature)) {
+            search_order(column->order, best);
+            return;
+        }
+        std::uint32_t bins = table_.bins(feature).bins();
+        by_bin_.assign(std::size_t{bins} * classes_, 0);
+        for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
+            add(by_bin_.data() + bin * classes_, of_row(row));
+        });
+        if (table_.bins(feature).categorical)
+            search_levels(bins, best);
+        else
+            search_bins(bins, table_.counts(feature)[0] > 0, best);
+    }
+
+  private:
+    const std::int64_t* of_row(std::size_t row) const { return response_.data() + row * classes_; }
+    const std::int64_t* of_bin(std::size_t bin) const { return by_bin_.data() + bin * classes_; }
+    void add(std::int64_t* sums, const std::int64_t* more) const {
+        for (std::uint32_t k = 0; k < classes_; ++k) sums[k] += more[k];
+    }
+
+    // What a split gains that sends left_ and `more` left: on either side each class by its sign.
+    std::int64_t gain(const std::int64_t* more) const {
+        std::int64_t sum = 0;
+        for (std::uint32_t k = 0; k < classes_; ++k) {
+            std::int64_t left = left_[k] + (more != nullptr ? more[k] : 0);
+            sum += magnitude(left) + magnitude(total_[k] - left);
+        }
+        return sum;
+    }
+
+    void search_bins(std::uint32_t bins, bool has_missing, WholeCut& best) {
+        for (std::uint32_t bin = 1; bin < bins; ++bin) {
+            add(left_.data(), of_bin(bin));
+            bool last = bin + 1 == bins;  // then only missing values can be on the right
+            if (!last || has_missing) best.consider(gain(nullptr), bin, false);
+            if (!last && has_missing) best.consider(gain(of_bin(0)), bin, true);
+        }
+    }
+
+    void search_order(const RowOrder& order, WholeCut& best) {
+        Sums missing(classes_);
+        for (std::size_t i = order.present; i < order.rows.size(); ++i)
+            add(missing.data(), of_row(order.rows[i] & RowOrder::kRow));
+        for (std::size_t i = 0; i < order.present; ++i) {
+            add(left_.data(), of_row(order.rows[i] & RowOrder::kRow));
+            if (!(order.rows[i] & RowOrder::kLast)) continue;
+            bool last = i + 1 == order.present;
+            if (!last || order.has_missing()) best.consider(gain(nullptr), i + 1, false);
+            if (!last && order.has_missing()) best.consider(gain(missing.data()), i + 1, true);
+        }
+    }
+
+    // goes_left by bin, bin 0 being missing values.
+    std::int64_t gain_of(const std::vector<std::uint8_t>& goes_left) {
+        std::fill(left_.begin(), left_.end(), std::int64_t{0});
+        for (std::size_t bin = 0; bin < goes_left.size(); ++bin)
+            if (goes_left[bin]) add(left_.data(), of_bin(bin));
+        return gain(nullptr);
+    }
+
+    void keep(const std::vector<std::uint8_t>& goes_left, WholeCut& best) {
+        std::int64_t reached = gain_of(goes_left);
+        if (reached <= best.gain) return;
+        best.consider(reached, 0, goes_left[0] != 0);
+        best.place.left_bins.clear();
+        for (std::uint32_t bin = 1; bin < goes_left.size(); ++bin)
+            if (goes_left[bin]) best.place.left_bins.push_back(bin);
+    }
+
+    void search_levels(std::uint32_t bins, WholeCut& best) {
+        std::vector<std::uint32_t> levels;  // that have a say
+        for (std::uint32_t bin = 0; bin < bins; ++bin)
+            if (std::any_of(of_bin(bin), of_bin(bin) + classes_, [](auto x) { return x != 0; }))
+                levels.push_back(bin);
+        if (levels.size() < 2) return;
+        std::vector<std::uint8_t> goes_left(bins);
+        if (levels.size() <= kEveryGrouping) {
+            // The last level always stays on the right.
+            for (std::size_t group = 1; group < std::size_t{1} << (levels.size() - 1); ++group) {
+                for (std::size_t i = 0; i < levels.size(); ++i)
+                    goes_left[levels[i]] = group >> i & 1;
+                keep(goes_left, best);
+            }
+            return;
+        }
+        for (std::uint32_t k = 0; k < classes_; ++k) {
+            for (std::uint32_t bin : levels) goes_left[bin] = of_bin(bin)[k] < 0;
+            keep(goes_left, best);
+            while (improve(levels, goes_left)) keep(goes_left, best);
+        }
+    }
+
+    // Sends every level to the side whose signs suit it better; returns whether that gained.
+    bool improve(const std::vector<std::uint32_t>& levels, std::vector<std::uint8_t>& goes_left) {
+        std::int64_t before = gain_of(goes_left);
+        std::vector<std::int64_t> left_sign(classes_), right_sign(classes_);
+        for (std::uint32_t k = 0; k < classes_; ++k) {
+            left_sign[k] = left_[k] > 0 ? 1 : -1;
+            right_sign[k] = total_[k] - left_[k] > 0 ? 1 : -1;
+        }
+        for (std::uint32_t bin : levels) {
+            std::int64_t prefers_left = 0;
+            for (std::uint32_t k = 0; k < classes_; ++k)
+                prefers_left += (left_sign[k] - right_sign[k]) / 2 * of_bin(bin)[k];
+            goes_left[bin] = prefers_left > 0;
+        }
+        return gain_of(goes_left) > before;
+    }
+
+    const StumpTable& table_;
+    std::uint32_t classes_;
+    const Buffer<std::int64_t>& response_;
+    const Sums& total_;
+    Sums left_, by_bin_;
+};
+
+// Signs of the sums; 0 counts as negative.
+void put_signs(const Sums& sums, std::vector<double>& values) {
+    for (std::int64_t sum : sums) values.push_back(sum > 0 ? 1 : -1);
+}
+
+}  // namespace
+
+Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double> target,
+                    std::uint32_t classes, std::span<const double> weight) {
+    if (classes == 0) throw InputError("there must be at least one class");
+    check_signs(target);
+    std::size_t rows = table.rows();
+    double per_one = units_per_one(checked_sum(weight, team), weight.size());
+    Buffer<std::int64_t> response(rows * classes);
+    Sums total(classes), left(classes), right(classes);
+    std::int64_t all = 0;
+    for (std::uint32_t k = 0; k < classes; ++k)
+        for (std::size_t row = 0; row < rows; ++row) {
+            std::int64_t units = in_units(weight[k * rows + row], per_one);
+            std::int64_t signed_units = target[k * rows + row] > 0 ? units : -units;
+            response[row * classes + k] = signed_units;
+            total[k] += signed_units;
+            all += units;
+        }
+    std::int64_t alone = size_of(total);
+    std::vector<SignSearch> searches(team.size(), SignSearch(table, classes, response, total));
+    WholeCut best = best_cut(table, team, alone, [&](std::uint32_t f, WholeCut& cut, int worker) {
+        searches[worker].search(f, cut);
+    });
+    Stump stump;
+    stump.rows = stump.left_rows = static_cast<double>(rows);
+    stump.merit = static_cast<double>(all - best.gain) / 2 / per_one;
+    stump.gain = static_cast<double>(best.gain - alone) / 2 / per_one;
+    if (best.found) {
+        table.describe(best.place, stump);
+        std::vector<std::uint8_t> side(rows);
+        StumpSides(table, stump, team).fill({0, rows}, side.data());
+        for (std::size_t row = 0; row < rows; ++row)
+            for (std::uint32_t k = 0; k < classes; ++k)
+                (side[row] ? right : left)[k] += response[row * classes + k];
+    }
+    put_signs(best.found ? left : total, stump.values);
+    put_signs(best.found ? right : total, stump.values);
+    return stump;
+}
+
+}  // namespace bosquet

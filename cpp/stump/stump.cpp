@@ -1,0 +1,89 @@
+#include "stump/stump.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bosquet {
+
+namespace {
+
+void check_place(const Stump& stump, std::span<const double> values, const Ensemble& ensemble) {
+    if (!ensemble.vector_leaves && ensemble.outputs != 1)
+        throw InputError("a stump adds to one output, or to all of a model with vector leaves");
+    if (values.size() != 2 * std::size_t{ensemble.outputs})
+        throw InputError("the stump has " + std::to_string(values.size() / 2) +
+                         " values a side, the model has " + std::to_string(ensemble.outputs) +
+                         " outputs");
+    if (stump.is_constant()) return;
+    if (static_cast<std::uint32_t>(stump.feature) >= ensemble.features)
+        throw InputError("the model has no feature " + std::to_string(stump.feature));
+    std::uint32_t categories = ensemble.categories[stump.feature];
+    if (stump.nominal != (categories > 0))
+        throw InputError("feature " + std::to_string(stump.feature) + " is " +
+                         (stump.nominal ? "nominal" : "quantitative") +
+                         " in the stump and not in the model");
+    if (!stump.left_categories.empty() && stump.left_categories.back() >= categories)
+        throw InputError("the stump names a category that the model does not have");
+}
+
+Node root_of(const Stump& stump, Tree& tree) {
+    Node root;
+    root.left = 1;
+    root.tag = static_cast<std::uint32_t>(stump.feature);
+    if (stump.missing_left) root.tag |= Node::kMissingLeft;
+    if (!stump.nominal) {
+        root.number = stump.threshold;
+        return root;
+    }
+    root.tag |= Node::kCategorical;
+    if (!stump.left_categories.empty())
+        tree.category_words.resize(stump.left_categories.back() / 32 + 1);
+    for (std::uint32_t code : stump.left_categories)
+        tree.category_words[code / 32] |= 1u << (code % 32);
+    root.put_set(0, static_cast<std::uint32_t>(tree.category_words.size()));
+    return root;
+}
+
+}  // namespace
+
+bool Stump::goes_left(double value) const {
+    if (std::isnan(value)) return missing_left;
+    if (!nominal) return value <= threshold;
+    if (value < 0) return missing_left;
+    return std::binary_search(left_categories.begin(), left_categories.end(),
+                              static_cast<std::uint32_t>(value));
+}
+
+void append_stump(const Stump& stump, std::span<const double> values, double scale,
+                  Ensemble& ensemble) {
+    check_place(stump, values, ensemble);
+    std::size_t outputs = ensemble.outputs;
+    std::size_t leaves = stump.is_constant() ? 1 : 2;
+    std::vector<double> scaled(values.begin(), values.begin() + leaves * outputs);
+    for (double& value : scaled) {
+        value *= scale;
+        if (!std::isfinite(value)) throw InputError("what a leaf adds must be finite");
+    }
+    Tree tree;
+    if (!stump.is_constant()) {
+        tree.nodes.push_back(root_of(stump, tree));
+        tree.stats.push_back(
+            {static_cast<float>(stump.gain > 0 ? stump.gain : 0), static_cast<float>(stump.rows)});
+    }
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+        Node node;
+        node.number = ensemble.vector_leaves ? static_cast<double>(leaf) : scaled[leaf];
+        tree.nodes.push_back(node);
+        double rows = leaves == 1 ? stump.rows
+                      : leaf == 0 ? stump.left_rows
+                                  : stump.rows - stump.left_rows;
+        tree.stats.push_back({0, static_cast<float>(rows)});
+    }
+    if (ensemble.vector_leaves) tree.leaf_values = std::move(scaled);
+    ensemble.trees.push_back(std::move(tree));
+}
+
+}  // namespace bosquet

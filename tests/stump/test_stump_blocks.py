@@ -1,0 +1,113 @@
+"""Features given block by block: the same stump as of a table that holds them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from stump_cases import CRITERIA, Array, search_of, signs, small_problems
+
+from bosquet import _core
+
+
+def blocks_of(X: Array, sizes: list[int], dtype: Any = np.float64) -> list[tuple[int, Array]]:
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return [(int(a), np.ascontiguousarray(X[:, a:b].T, dtype=dtype)) for a, b in pairwise(starts)]
+
+
+def facts(stump: Any) -> tuple[Any, ...]:
+    return (
+        stump.feature,
+        stump.threshold,
+        stump.missing_left,
+        stump.values.tolist(),
+        stump.merit,
+        stump.gain,
+    )
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@settings(max_examples=120, deadline=None)
+@given(problem=small_problems())
+def test_blocks_find_what_the_table_finds(criterion: str, problem: Any) -> None:
+    X, _, y, w = problem
+    expected = search_of(X).best(y, w, criterion)
+    found = _core.best_of_blocks(blocks_of(X, [1] * X.shape[1]), y, w, criterion)
+    assert facts(found) == facts(expected)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_large_blocks_in_any_order_on_any_threads(dtype: Any, criterion: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 24)).astype(dtype)
+    X[:, 3] = np.round(X[:, 3])
+    X[:, 7] = X[:, 5]
+    X[:, 11] = np.exp(8 * X[:, 11])
+    X[rng.random(X.shape) < 0.02] = np.nan
+    X[rng.random(X.shape) < 0.01] = np.inf
+    y = np.where(np.nan_to_num(X[:, 5]) + 2 * rng.normal(size=3000) > 0.3, 1.0, -1.0)
+    for w in (np.ones(3000), rng.random(3000)):
+        expected = facts(search_of(X).best(y, w, criterion))
+        blocks = blocks_of(X, [5, 7, 1, 11], dtype)
+        for threads in (1, 2, 3):
+            assert facts(_core.best_of_blocks(blocks, y, w, criterion, threads)) == expected
+        assert facts(_core.best_of_blocks(blocks[::-1], y, w, criterion, 2)) == expected
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_responses_of_any_size_are_bounded_rightly(criterion: str) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_cauchy(size=(2000, 12))
+    for _ in range(5):
+        y = signs(rng, 2000) if criterion != "squared" else rng.standard_cauchy(size=2000)
+        w = rng.exponential(size=2000) ** 3
+        found = _core.best_of_blocks(blocks_of(X, [12]), y, w, criterion, 1)
+        assert facts(found) == facts(search_of(X).best(y, w, criterion))
+
+
+def test_blocks_are_asked_for_one_at_a_time() -> None:
+    rng = np.random.default_rng(2)
+    alive: list[int] = []
+
+    def lazily() -> Iterator[tuple[int, Array]]:
+        for first in range(0, 40, 4):
+            alive.append(first)
+            yield first, rng.normal(size=(4, 100))
+
+    y = signs(rng, 100)
+    stump = _core.best_of_blocks(lazily(), y, np.ones(100), "error")
+    assert len(alive) == 10
+    assert 0 <= stump.feature < 40
+
+
+def test_blocks_may_have_any_strides() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(500, 6))
+    y = np.where(X[:, 2] > 0.5, 1.0, -1.0)
+    stump = _core.best_of_blocks([(0, X.T)], y, np.ones(500), "error")
+    assert stump.feature == 2
+    assert stump.merit == 0
+    np.testing.assert_array_equal(stump.on_values(X[:, 2].copy()), y)
+
+
+def test_without_features_there_is_the_constant() -> None:
+    y = np.array([1.0, 1.0, -1.0])
+    stump = _core.best_of_blocks([], y, np.ones(3), "error")
+    assert stump.feature == -1
+    assert stump.values.tolist() == [[1.0], [1.0]]
+    assert stump.merit == 1.0
+
+
+def test_bad_blocks_are_refused() -> None:
+    y, w = np.array([1.0, -1.0, 1.0]), np.ones(3)
+    with pytest.raises(ValueError, match=r"\(features, rows\): it has 2 columns for 3 rows"):
+        _core.best_of_blocks([(0, np.zeros((3, 2)))], y, w, "error")
+    with pytest.raises(ValueError, match="32- or 64-bit floats"):
+        _core.best_of_blocks([(0, np.zeros((3, 3), dtype=int))], y, w, "error")
+    with pytest.raises(ValueError, match="feature number"):
+        _core.best_of_blocks([(-1, np.zeros((3, 3)))], y, w, "error")

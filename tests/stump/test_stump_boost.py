@@ -1,0 +1,185 @@
+"""Boosting on native stumps: the twin's rounds, and the identities of the lectures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stump_cases import Array, assert_same_stump, mixed_table, search_of, signs, small_problems
+
+from bosquet import _core
+from bosquet.reference.stump_boosting import boost
+
+VARIANTS = ["discrete", "real", "gentle", "logit", "mada"]
+
+
+def ensemble_for(X: Array, levels: dict[int, int] | None = None) -> Any:
+    levels = levels or {}
+    return _core.Ensemble(X.shape[1], 1, [0.0], [levels.get(f, 0) for f in range(X.shape[1])])
+
+
+def noisy(X: Array, rng: np.random.Generator) -> Array:
+    f = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1], nan=1.0) ** 2 - np.nan_to_num(X[:, 3]) / 2
+    return np.where(f + rng.normal(size=len(X)) > 0, 1.0, -1.0)
+
+
+def fitted(
+    X: Array, y: Array, w: Array, variant: str, rounds: int, rate: float = 1.0, **options: Any
+) -> tuple[Any, Any, list[dict[str, Any]]]:
+    levels = options.pop("levels", {})
+    fit = _core.StumpBoost(search_of(X, levels, **options), y, w, variant, rate)
+    ensemble = ensemble_for(X, levels)
+    return fit, ensemble, [fit.round(ensemble) for _ in range(rounds)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("rate", [1.0, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_rounds_are_the_twins(variant: str, rate: float, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, levels = mixed_table(rng, 600)
+    y = noisy(X, rng)
+    w = rng.choice([0.5, 1.0, 4.0], size=600) if weighted else np.full(600, 3.0)
+    fit, ensemble, rounds = fitted(X, y, w, variant, 12, rate, levels=levels)
+    expected, margins = boost(X, y, w, variant, 12, rate, tuple(levels))
+    assert ensemble.n_trees == 12
+    for ours, theirs in zip(rounds, expected, strict=True):
+        assert ours["taken"]
+        assert theirs.taken
+        stump = ours["stump"]
+        theirs.stump.merit = stump.merit  # of weights that need not have the same sum
+        assert_same_stump_roughly(stump, theirs.stump)
+        for name in ("error", "alpha", "z", "training_error"):
+            assert math.isclose(ours[name], getattr(theirs, name), rel_tol=1e-9), name
+    np.testing.assert_allclose(fit.margins(), margins, rtol=1e-9, atol=1e-9)
+
+
+def assert_same_stump_roughly(found: Any, expected: Any) -> None:
+    """The same question; what it says up to what the weights' last digits make of it."""
+    np.testing.assert_allclose(found.values[:, 0], expected.values, rtol=1e-9)
+    expected.values = tuple(found.values[:, 0])
+    assert_same_stump(found, expected)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@settings(max_examples=60, deadline=None)
+@given(problem=small_problems(), rate=st.sampled_from([1.0, 0.1]))
+def test_the_identities_hold_in_every_round(variant: str, problem: Any, rate: float) -> None:
+    X, levels, y, w = problem
+    prior = w / w.sum()
+    fit = _core.StumpBoost(search_of(X, levels), y, w, variant, rate)
+    ensemble, product = ensemble_for(X, levels), 1.0
+    for _ in range(6):
+        before = fit.weights()
+        report = fit.round(ensemble)
+        h = report["stump"].on_values(X[:, max(report["stump"].feature, 0)])
+        assert math.isclose(
+            report["error"], np.sum(before[(h > 0) != (y > 0)]), rel_tol=1e-9, abs_tol=1e-12
+        )
+        if not report["taken"]:
+            assert report["error"] == 0 or report["error"] >= 0.5 - 1e-12
+            return
+        product *= report["z"]
+        potential = np.sum(prior * np.exp(-fit.margins()))
+        assert math.isclose(product, potential, rel_tol=1e-9)
+        assert report["training_error"] <= product * (1 + 1e-9)
+        assert math.isclose(fit.weights().sum(), 1.0)
+        if variant in ("discrete", "real", "gentle"):
+            np.testing.assert_allclose(
+                fit.weights(), prior * np.exp(-fit.margins()) / product, rtol=1e-9, atol=1e-300
+            )
+        if variant == "discrete" and rate == 1.0:
+            assert math.isclose(np.sum(fit.weights()[h != y]), 0.5, rel_tol=1e-6)
+            least = 2 * math.sqrt(report["error"] * (1 - report["error"]))
+            assert math.isclose(report["z"], least, rel_tol=1e-9)
+        raw = ensemble.predict_raw(X, 0, ensemble.n_trees)[:, 0]
+        np.testing.assert_allclose(raw * y, fit.margins(), rtol=1e-9, atol=1e-12)
+        assert math.isclose(
+            report["training_error"], np.sum(prior[(raw > 0) != (y > 0)]), abs_tol=1e-12
+        )
+
+
+def test_a_perfect_stump_is_reported_and_not_taken() -> None:
+    X = np.arange(10.0)[:, None]
+    y = np.where(X[:, 0] < 4, -1.0, 1.0)
+    for variant in ("discrete", "mada"):
+        fit, ensemble, (report,) = fitted(X, y, np.ones(10), variant, 1)
+        assert (report["error"], report["z"], report["taken"]) == (0.0, 0.0, False)
+        assert report["alpha"] == math.inf
+        assert report["stump"].threshold == 3.5
+        assert ensemble.n_trees == 0
+        report["stump"].add_to(ensemble, 1.0)
+        np.testing.assert_array_equal(ensemble.predict_raw(X, 0, 1)[:, 0], y)
+        np.testing.assert_array_equal(fit.margins(), np.zeros(10))
+
+
+def test_chance_is_reported_and_not_taken() -> None:
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    _, ensemble, (report,) = fitted(X, y, np.ones(4), "discrete", 1)
+    assert (report["error"], report["alpha"], report["z"]) == (0.5, 0.0, 1.0)
+    assert not report["taken"]
+    assert report["stump"].feature == -1
+    assert ensemble.n_trees == 0
+
+
+def test_a_row_too_light_to_count_is_still_wrong() -> None:
+    """Its weight is less than half a unit, yet the stump is not perfect."""
+    X = np.arange(6.0)[:, None]
+    y = np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
+    w = np.array([1.0, 1.0, 1e-25, 1.0, 1.0, 1.0])
+    _, ensemble, (report,) = fitted(X, y, w, "discrete", 1)
+    assert report["taken"]
+    assert 0 < report["error"] < 1e-24
+    assert ensemble.n_trees == 1
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_row_of_weight_two_counts_as_two_rows(variant: str) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 4))
+    y = noisy(X, rng)
+    times = rng.integers(0, 3, size=400)
+    _, _, weighted = fitted(X, y, times.astype(float), variant, 8)
+    _, _, repeated = fitted(
+        np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum()), variant, 8
+    )
+    for a, b in zip(weighted, repeated, strict=True):
+        assert a["stump"].feature == b["stump"].feature
+        assert math.isclose(a["z"], b["z"], rel_tol=1e-2)
+        if variant in ("gentle", "discrete", "mada", "logit"):  # real smooths by the number of rows
+            assert math.isclose(a["z"], b["z"], rel_tol=1e-9)
+            assert math.isclose(a["training_error"], b["training_error"], rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_many_rounds_keep_the_bound(variant: str) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(500, 10))
+    y = np.where(np.sum(X**2, axis=1) > 9.34, 1.0, -1.0)
+    fit, _, rounds = fitted(X, y, np.ones(500), variant, 200)
+    product = math.prod(report["z"] for report in rounds)
+    assert math.isclose(product, np.mean(np.exp(-fit.margins())), rel_tol=1e-9)
+    assert rounds[-1]["training_error"] <= product
+    assert rounds[-1]["training_error"] < 0.1
+
+
+def test_the_search_serves_others_between_rounds() -> None:
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(600, 3))
+    y = noisy(np.column_stack([X, X]), rng)
+    search, w = search_of(X), np.ones(600)
+    alone, other = ensemble_for(X), ensemble_for(X)
+    fit = _core.StumpBoost(search, y, w, "discrete", 1.0)
+    for _ in range(5):
+        fit.round(alone)
+    first, second = (_core.StumpBoost(search, y, w, v, 1.0) for v in ("discrete", "real"))
+    for _ in range(5):
+        first.round(other)
+        second.round(ensemble_for(X))
+        search.best(signs(rng, 600), rng.random(600), "exponential")
+    np.testing.assert_array_equal(fit.margins(), first.margins())
