@@ -16,7 +16,7 @@ from bosquet.boosting._reweighting import Reweighting
 from bosquet.boosting._stagewise import Round, boost
 from bosquet.boosting._vote_stepper import Labelled, VoteStepper
 from bosquet.boosting._votes import Vote
-from bosquet.boosting._weak import EachLabel, is_native, new_vote, some_rows, weak_learner
+from bosquet.boosting._weak import EachLabel, new_vote, some_rows, weak_learner
 
 Loops = list[Iterator[Round]]
 
@@ -30,6 +30,7 @@ class Assembly:
         self.threads = effective_threads(model.n_jobs)
         self.sampling = getattr(model, "sampling", None)
         self.rows = train.numbers.size
+        self.vc_dim: float | None = None  # of the learner, once there is one
 
     def stepper(self, validation: Labelled | None) -> VoteStepper:
         """What adds the rounds."""
@@ -52,7 +53,7 @@ class Assembly:
             self.train,
             validation,
             threads=self.threads,
-            is_native=is_native(self.estimator),
+            vc_dim=self.vc_dim,
         )
 
     def _of_two(self) -> tuple[Vote, Loops]:
@@ -138,7 +139,7 @@ class Assembly:
 
     def _learner(self, table: Any, says: str, numbers: np.ndarray, **options: Any) -> Any:
         model = self.model
-        return weak_learner(
+        learner = weak_learner(
             self.estimator,
             table,
             says=says,
@@ -151,6 +152,8 @@ class Assembly:
             max_bins=model.max_bins,
             **options,
         )
+        self.vc_dim = learner.vc_dim
+        return learner
 
     def _strata(self, numbers: np.ndarray) -> np.ndarray | None:
         return np.asarray(numbers, dtype=np.intp) if self.sampling == "under" else None

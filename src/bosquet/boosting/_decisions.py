@@ -85,9 +85,14 @@ class OfCodes(OfMany):
         return softmax(decision, axis=1)
 
     def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Half the mean agreement with the true class's line less the best with another's."""
-        agreement = (raw / np.maximum(sizes, 1e-300)) @ self.matrix.T / self.matrix.shape[1]
-        return best_and_rest(agreement, numbers) / 2
+        """The gap of the scores between the true class and the next, of the largest gap there could be.
+
+        That is the one between a line that all columns agree with and one that they all deny. With one
+        column and the exponential loss it is y f / Σ|α|.
+        """
+        reach = np.array([-1.0, 1.0]) * max(float(sizes.max()), 1e-300)
+        most = -np.diff(np.log(np.maximum(self.loss.value(reach), np.finfo(float).tiny)))[0]
+        return best_and_rest(self.decision(raw), numbers) / max(most, 1e-300)
 
 
 Decision = OfTwo | OfVotes | OfCodes

@@ -49,23 +49,21 @@ class VoteStepper:
         validation: Labelled | None,
         *,
         threads: int,
-        is_native: bool,
+        vc_dim: float | None,
     ):
         self.terms = vote
         self.loops, self.decision = loops, decision
         self.train, self.validation = train, validation
-        self.threads = threads
+        self.threads, self.vc_dim = threads, vc_dim
         self.kept: list[Kept] = []
         self.last: list[Round | None] = []
         self.is_finished = False
         start = vote.n_rounds
         # What the code as a whole decides on the training rows is in no single loop's hands.
         self.decoded: np.ndarray | None = None
-        partial = isinstance(decision, OfCodes) and bool((decision.matrix == 0).any())
-        self.follows = is_native or not partial
-        if isinstance(decision, OfCodes) and self.follows:
+        if isinstance(decision, OfCodes):
             self.decoded = vote.raw(train.table, threads, 0, start)
-        self.held = None
+        self.held: np.ndarray | None = None
         if validation is not None:
             self.held = vote.raw(validation.table, threads, 0, start)
 
@@ -79,7 +77,7 @@ class VoteStepper:
         self.last = rounds
         if self.decoded is not None:
             self.decoded += self.terms.raw(self.train.table, self.threads, before, before + 1)
-        if self.validation is not None:
+        if self.validation is not None and self.held is not None:
             self.held += self.terms.raw(self.validation.table, self.threads, before, before + 1)
         self.kept.append(self._kept(rounds))
         return True
@@ -108,10 +106,9 @@ class VoteStepper:
         steps = [None if found is None else found.step for found in rounds]
         if self.decoded is not None:
             missed = self.train.error(self.decision.numbers(self.decision.decision(self.decoded)))
-        elif len(rounds) == 1 and rounds[0] is not None:
-            missed = rounds[0].training_error
         else:
-            missed = float("nan")
+            assert rounds[0] is not None
+            missed = rounds[0].training_error
         return Kept(
             scale=np.array([0.0 if step is None else step.scale for step in steps]),
             size=np.array([0.0 if step is None else step.size for step in steps]),
@@ -125,15 +122,15 @@ class VoteStepper:
         return self.kept[-1].training_error
 
     def validation_loss(self) -> float | None:
-        if self.validation is None:
+        if self.validation is None or self.held is None:
             return None
         return self.validation.error(self.decision.numbers(self.decision.decision(self.held)))
 
-    def scores(self) -> np.ndarray | None:
-        """What the vote says of the training rows, (rows, outputs); None where it was not followed."""
+    def scores(self) -> np.ndarray:
+        """What the vote says of the training rows, (rows, outputs)."""
         if self.decoded is not None:
             return self.decoded
-        if len(self.loops) > 1 or not self.last or self.last[0] is None:
-            return None
+        if not self.last or self.last[0] is None:
+            return self.terms.raw(self.train.table, self.threads)
         f = self.last[0].scores()
         return f[:, None] if f.ndim == 1 else f.T

@@ -1,11 +1,17 @@
-"""A weighted vote: native rules as trees of the core, or any learners with their weights."""
+"""A weighted vote: native rules as trees of the core, or any learners with their weights.
+
+Both kinds have f(x) = Σ scale · as_vote(what the hypothesis says of x) for each output, and the same
+methods: `add` a voter (or a list of them: where an output has voters of its own, those of a round come
+one after the other), `add_nothing` where an output has no more to learn, `raw` sums (rows, outputs) of
+rounds [first, last), `truncate`, `copy`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -51,29 +57,6 @@ class ClassVotes:
         votes = np.full((self.n_classes, said.size), -1 / self.n_classes)
         votes[said, np.arange(said.size)] += 1
         return votes
-
-
-class Vote(Protocol):
-    """f(x) = Σ scale · as_vote(what the hypothesis says of x), for each output."""
-
-    @property
-    def n_rounds(self) -> int: ...
-
-    def add(self, hypothesis: Any, scale: float) -> None:
-        """One more voter, or a list of them.
-
-        Where an output has voters of its own, those of a round come one after the other.
-        """
-
-    def add_nothing(self) -> None:
-        """A voter that adds 0, where an output has no more to learn."""
-
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
-        """The sums (rows, outputs) of rounds [first, last)."""
-
-    def truncate(self, n_rounds: int) -> None: ...
-
-    def copy(self) -> Any: ...
 
 
 class TreeVote:
@@ -175,3 +158,6 @@ class LearnerVote:
         other = LearnerVote(self.speech, self.as_vote, self.outputs, self.at_once)
         other.voters = list(self.voters)
         return other
+
+
+Vote = TreeVote | LearnerVote

@@ -27,6 +27,7 @@ from bosquet._targets import (
     weigh_classes,
 )
 from bosquet.boosting._assembly import Assembly
+from bosquet.boosting._certifying import certify
 from bosquet.boosting._decisions import Decision
 from bosquet.boosting._loop import LoopResult, run_rounds
 from bosquet.boosting._progress import EarlyStopping
@@ -60,6 +61,7 @@ class BaseVoting(ClassifierMixin, BaseEstimator):
     _decision: Decision
     _encoder: TableEncoder
     _kept: list[Kept]  # of each round
+    classes_: np.ndarray
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -188,6 +190,7 @@ class BaseVoting(ClassifierMixin, BaseEstimator):
             self._vote.truncate(best)
             del self._kept[best:]
             scores = self._vote.raw(stepper.train.table, stepper.threads)
+        self.certificate_ = certify(self, stepper, scores)
         self._is_finished = stepper.is_finished
         self.train_score_ = np.asarray(history.train_loss)
         if validated:

@@ -93,7 +93,8 @@ class ForeignLearner:
     def vc_dim(self) -> float | None:
         from sklearn.tree import BaseDecisionTree
 
-        if isinstance(self.estimator, BaseDecisionTree) and len(self.X.shape) == 2:
+        is_tree = isinstance(self.estimator, BaseDecisionTree) and self.speech.classifier
+        if is_tree and len(self.X.shape) == 2:
             return vc_dim_of(self.estimator, self.X.shape[1])
         return None
 

@@ -213,7 +213,7 @@ class TreeLearner:
 
     @property
     def vc_dim(self) -> float | None:
-        if any(self.encoder.categories):
+        if any(self.encoder.categories) or not self.classifier:
             return None
         return vc_dim_of(self.template, self.encoder.n_features)
 

@@ -13,7 +13,7 @@ from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.robust_models import NAMES as _ROBUST
 from bosquet.io.robust_models import robust_from, robust_metadata
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
-from bosquet.io.vote_models import vote_from, vote_metadata
+from bosquet.io.vote_models import vote_from, vote_parts
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -64,8 +64,7 @@ def model_bytes(estimator: Any) -> bytes:
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
     if isinstance(estimator, BaseVoting):
         check_is_fitted(estimator, "_vote")
-        metadata = vote_metadata(estimator)
-        return save_bytes(estimator._vote.ensemble, metadata)
+        return save_bytes(*vote_parts(estimator))
     if type(estimator).__name__ in _ROBUST:
         check_is_fitted(estimator, "_vote")
         metadata = robust_metadata(estimator)

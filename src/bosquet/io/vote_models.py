@@ -16,8 +16,8 @@ _ROUND_FIELDS = ("scale", "size", "alpha", "error", "normaliser")
 _LEARNERS = ("DecisionTreeClassifier", "DecisionTreeRegressor")
 
 
-def vote_metadata(estimator: Any) -> dict[str, Any]:
-    """The description of a fitted vote of native learners."""
+def vote_parts(estimator: Any) -> tuple[Any, dict[str, Any]]:
+    """The trees of a fitted vote of native learners, and its description."""
     from bosquet.boosting._votes import TreeVote
 
     if not isinstance(estimator._vote, TreeVote):
@@ -31,7 +31,7 @@ def vote_metadata(estimator: Any) -> dict[str, Any]:
             " use pickle or joblib"
         )
     learner = estimator.estimator_
-    return {
+    return estimator._vote.ensemble, {
         "estimator": type(estimator).__name__,
         "parameters": plain_parameters(estimator),
         "learner": None
@@ -54,7 +54,7 @@ def vote_metadata(estimator: Any) -> dict[str, Any]:
 
 
 def vote_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
-    """The estimator that `vote_metadata` described."""
+    """The estimator that `vote_parts` described."""
     from bosquet.boosting._votes import TreeVote
     from bosquet.data import TableEncoder
 

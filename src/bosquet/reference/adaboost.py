@@ -10,13 +10,14 @@ what y is, differ from variant to variant and are told in each place. A model is
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Hypothesis = Callable[[Array], Array]
-Learner = Callable[[Array, Array, Array], Hypothesis]
+Learner = Callable[[Array, Any, Array], Hypothesis]
 Model = list[tuple[float, Hypothesis]]
 
 

@@ -6,6 +6,7 @@ Along a learner h the sum falls at the rate :math:`-\sum_i C'(y_i f(x_i))\, y_i 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -55,10 +56,16 @@ def anyboost(
         h = learn(X, y, w)
         if w @ (y * h(X)) <= 0:
             break
-        alpha = stops_falling(lambda a, f=f, h=h: np.sum(slope(y * (f + a * h(X))) * y * h(X)))
+        agrees = y * h(X)
+        alpha = stops_falling(functools.partial(slope_along, slope, y * f, agrees))
         f = f + alpha * h(X)
         model.append((alpha, h))
     return model
+
+
+def slope_along(slope: Callable[[Array], Array], margin: Array, agrees: Array, a: float) -> float:
+    """Of the sum of losses, a steps along a learner."""
+    return float(np.sum(slope(margin + a * agrees) * agrees))
 
 
 def stops_falling(slope: Callable[[float], float]) -> float:
