@@ -80,23 +80,25 @@ def test_label_noise_hurts_it_less_than_adaboost():
     X_test, _, truth = noisy_half_space(2000, 0.0, seed=99)
     ours, theirs = [], []
     for seed in range(3):
-        X, y, _ = noisy_half_space(500, 0.2, seed)
+        X, y, _ = noisy_half_space(500, 0.1, seed)
         ours.append(quietly(BrownBoostClassifier(target_error=0.2), X, y).score(X_test, truth))
         theirs.append(AdaBoostClassifier(n_estimators=400).fit(X, y).score(X_test, truth))
-    assert np.mean(ours) > np.mean(theirs) + 0.02
-    assert np.mean(ours) > 0.88
+    assert np.mean(ours) > np.mean(theirs) + 0.05
+    assert np.mean(ours) > 0.9
 
 
 def test_rows_that_cannot_be_placed_lose_their_weight():
     X, y, truth = noisy_half_space(500, 0.1, seed=1)
-    model = quietly(BrownBoostClassifier(target_error=0.15), X, y)
+    model = quietly(BrownBoostClassifier(target_error=0.25), X, y)
     margins = y * model.decision_function(X)
     weights = np.exp(-((margins + model.time_left_) ** 2) / model.c_)
-    turned = y != truth
-    assert margins[turned].mean() < 0 < margins[~turned].mean()
+    worst = np.argsort(margins)[:25]
+    assert (y != truth)[worst].mean() > 0.9
+    assert weights[worst].mean() < 0.01 * weights.mean()
+    # To AdaBoost they are the ones that matter most.
     ada = AdaBoostClassifier(n_estimators=model.n_iter_).fit(X, y)
     theirs = np.exp(-y * ada.decision_function(X))
-    assert weights[turned].sum() / weights.sum() < 0.7 * theirs[turned].sum() / theirs.sum()
+    assert theirs[worst].mean() > 2 * theirs.mean()
 
 
 def test_probabilities_are_the_error_function_of_the_vote():
@@ -115,12 +117,15 @@ def test_time_can_be_given_instead_of_an_error():
     np.testing.assert_array_equal(by_time.decision_function(X), by_error.decision_function(X))
 
 
-def test_a_least_edge_makes_the_time_run_out_sooner():
+def test_a_least_edge_makes_steps_shorter_and_ends_the_fit():
     X, y, _ = noisy_half_space(400, 0.1)
-    slow = quietly(BrownBoostClassifier(target_error=0.3), X, y)
-    fast = quietly(BrownBoostClassifier(target_error=0.3, least_edge=0.02), X, y)
-    assert fast.n_iter_ < slow.n_iter_
-    np.testing.assert_allclose(fast.potential_, 0.3, rtol=1e-9)
+    whole = quietly(BrownBoostClassifier(target_error=0.2), X, y)
+    with pytest.warns(ConvergenceWarning, match="no hypothesis has an edge"):
+        short = BrownBoostClassifier(target_error=0.2, least_edge=0.2).fit(X, y)
+    assert short.estimator_weights_[0] < whole.estimator_weights_[0]
+    assert short.time_left_ > 0 == whole.time_left_
+    assert (1 - 2 * short.estimator_errors_ > 0.2).all()
+    np.testing.assert_allclose(short.potential_, 0.2, rtol=1e-9)
 
 
 def test_a_perfect_hypothesis_uses_up_the_time_in_one_round():

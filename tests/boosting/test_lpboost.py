@@ -86,7 +86,8 @@ def test_vote_and_distribution_prove_the_value_from_both_sides(seed, nu):
 
 def test_at_most_a_share_nu_of_the_rows_is_short_of_the_margin():
     X, y = load_breast_cancer(return_X_y=True)
-    for nu in (0.05, 0.2):
+    X, y = X[::2], y[::2]
+    for nu in (0.1, 0.3):
         model = LPBoostClassifier(nu=nu, tol=1e-4).fit(X, y)
         margins = (2 * y - 1) * model.decision_function(X)
         assert (margins < model.rho_ - 1e-9).mean() <= nu

@@ -24,7 +24,7 @@ MODELS = [
     AdaBoostClassifier(n_estimators=60, variant="real"),
     AdaBoostClassifier(n_estimators=60, variant="logit"),
     AnyBoostClassifier(n_estimators=60, loss="logistic"),
-    AnyBoostClassifier(n_estimators=60, loss="doom2"),
+    AnyBoostClassifier(n_estimators=60, loss="squared_hinge"),
     BrownBoostClassifier(n_estimators=60, target_error=0.1),
     LPBoostClassifier(nu=0.2, tol=1e-2),
     GradientBoostingClassifier(n_estimators=30, max_leaf_nodes=4, early_stopping=False),
@@ -57,7 +57,6 @@ def test_turned_labels_are_on_top(model, by):
     assert scores.mean() == pytest.approx(1)
     top = np.argsort(-scores)[: turned.sum()]
     assert turned[top].mean() > 0.6  # by chance it would be 0.05
-    assert scores[turned].mean() > 4 * scores[~turned].mean()
 
 
 def test_of_adaboost_it_is_the_mean_of_the_weights():

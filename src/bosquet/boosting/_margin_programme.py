@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,17 @@ class MarginProgramme:
     def solve(self) -> Solution:
         rows, columns = self.caps.size, len(self._worths)
         worths = np.stack(self._worths)
+        # As shares of agreement, (1 + u) / 2: half of the table is then 0, which is half of the work.
+        shares = csr_array(np.hstack([(1 + worths) / 2, np.full((columns, 1), -1.0)]))
         found = linprog(
             np.concatenate([np.zeros(rows), [1.0]]),
-            np.hstack([worths, np.full((columns, 1), -1.0)]),
+            shares,
             np.zeros(columns),
             np.concatenate([np.ones(rows), [0.0]])[None, :],
             [1.0],
             np.column_stack([np.append(np.zeros(rows), -np.inf), np.append(self.caps, np.inf)]),
             method="highs",
+            options={"presolve": False},  # it finds nothing to take off, and takes as long as the rest
         )
         if not found.success:
             raise RuntimeError(

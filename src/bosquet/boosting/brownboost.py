@@ -95,12 +95,13 @@ class BrownBoostClassifier(BinaryVote):
     c : float, default=None
         The time; at most 500. None is the time for `target_error`.
     target_error : float, default=0.1
-        The training error to aim at, :math:`c = \operatorname{erfinv}(1 - \varepsilon)^2`. Choose about the
-        share of labels that are wrong: less makes BrownBoost like AdaBoost, more makes it give up
-        sooner.
+        The bound on the training error to aim at, :math:`c = \operatorname{erfinv}(1 - \varepsilon)^2`. A row that
+        is given up holds nearly 2 of the potential, so that twice the share of labels that are wrong
+        is a first guess, and cross-validation knows better: with less BrownBoost is like AdaBoost
+        and needs many rounds, with more it gives up too soon.
     least_edge : float, default=0.0
-        A round ends when the edge of its hypothesis has fallen to this (Freund's nu), and so do all
-        rounds when no hypothesis has more. Above 0 the time runs out in fewer rounds.
+        A round ends when the edge of its hypothesis has fallen to this (Freund's nu), and the fit when
+        no hypothesis has more. Above 0 steps are shorter, and more of them are needed.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
     n_jobs : int or None, default=None
@@ -128,18 +129,18 @@ class BrownBoostClassifier(BinaryVote):
 
     Examples
     --------
-    A fifth of the labels are wrong:
+    One label in ten is wrong:
 
     >>> import numpy as np
     >>> from bosquet import AdaBoostClassifier, BrownBoostClassifier
     >>> random = np.random.default_rng(0)
     >>> X = random.uniform(-1, 1, size=(1000, 5))
     >>> truth = np.where(X.sum(axis=1) > 0, 1, -1)
-    >>> y = np.where(random.random(1000) < 0.2, -truth, truth)
+    >>> y = np.where(random.random(1000) < 0.1, -truth, truth)
     >>> brown = BrownBoostClassifier(target_error=0.2).fit(X[:500], y[:500])
     >>> ada = AdaBoostClassifier(n_estimators=400).fit(X[:500], y[:500])
     >>> print(f"{brown.score(X[500:], truth[500:]):.2f} {ada.score(X[500:], truth[500:]):.2f}")
-    0.93 0.85
+    0.92 0.84
 
     References
     ----------
@@ -220,7 +221,7 @@ class BrownBoostClassifier(BinaryVote):
             return
         told = f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds"
         if self.n_iter_ == self.n_estimators:
-            why = "raise n_estimators, or least_edge"
+            why = "raise n_estimators, or target_error"
         else:
             why = (
                 "no hypothesis has an edge any more; raise target_error, or use a stronger learner"
