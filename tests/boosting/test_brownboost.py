@@ -190,6 +190,9 @@ def test_the_certificate_has_edges_and_margins_and_says_what_is_missing():
     assert certificate.training_errors[-1] == pytest.approx(1 - model.score(X, y))
     margins = y * model.decision_function(X) / model.estimator_weights_.sum()
     np.testing.assert_allclose(certificate.margins, margins)
+    assert certificate.vc_dim is not None
+    numbers = quietly(BrownBoostClassifier(LinearRegression(), n_estimators=3), X, y).certificate_
+    assert numbers.vc_dim is None
     assert certificate.product is None
     assert "clock" in certificate.missing["product"]
 

@@ -55,6 +55,12 @@ class Rows:
     counting: np.ndarray | None
     n_given: int
 
+    def capacity(self, says_signs: bool) -> tuple[float | None, dict[str, str]]:
+        """The VC dimension of the learner where bounds can be built on it, else why not."""
+        if says_signs:
+            return self.learner.vc_dim, {}
+        return None, {"vc_dim": "the bounds built on it are for learners that say -1 or +1"}
+
     def spread(self, values: np.ndarray) -> np.ndarray:
         """One value a row of X, 0 for those left out."""
         if self.counting is None:

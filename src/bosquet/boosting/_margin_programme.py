@@ -50,7 +50,9 @@ class MarginProgramme:
             [1.0],
             np.column_stack([np.append(np.zeros(rows), -np.inf), np.append(self.caps, np.inf)]),
             method="highs",
-            options={"presolve": False},  # it finds nothing to take off, and takes as long as the rest
+            options={
+                "presolve": False
+            },  # it finds nothing to take off, and takes as long as the rest
         )
         if not found.success:
             raise RuntimeError(

@@ -138,7 +138,7 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
     ...     *load_diabetes(return_X_y=True), random_state=0)
     >>> model = AdaBoostRegressor(random_state=0).fit(X_train, y_train)
     >>> print(f"{model.score(X_test, y_test):.2f}")
-    0.23
+    0.31
 
     References
     ----------

@@ -42,6 +42,7 @@ class Brownian(TwoClasses):
         self.c, self.least_edge = c, least_edge
         self.time_left = c
         self.times: list[float] = []
+        self.says_signs = True
 
     def weights(self, f: np.ndarray) -> Weights | None:
         if self.time_left <= 0:
@@ -56,7 +57,9 @@ class Brownian(TwoClasses):
         found = take_step(curve, self.least_edge)
         self.time_left -= found.time
         self.times.append(found.time)
-        largest = float(np.abs(vote).max())
+        sizes = np.abs(vote)
+        self.says_signs = self.says_signs and bool((sizes == 1).all())
+        largest = float(sizes.max())
         is_last = self.time_left <= 0
         return Step(
             found.alpha, found.alpha * largest, self.error_of(vote, w), found.alpha, is_last
@@ -95,10 +98,10 @@ class BrownBoostClassifier(BinaryVote):
     c : float, default=None
         The time; at most 500. None is the time for `target_error`.
     target_error : float, default=0.1
-        The bound on the training error to aim at, :math:`c = \operatorname{erfinv}(1 - \varepsilon)^2`. A row that
-        is given up holds nearly 2 of the potential, so that twice the share of labels that are wrong
-        is a first guess, and cross-validation knows better: with less BrownBoost is like AdaBoost
-        and needs many rounds, with more it gives up too soon.
+        The bound on the training error to aim at, :math:`c = \operatorname{erfinv}(1 - \varepsilon)^2`.
+        A row that is given up holds nearly 2 of the potential, so that twice the share of labels
+        that are wrong is a first guess, and cross-validation knows better: with less BrownBoost is
+        like AdaBoost and needs many rounds, with more it gives up too soon.
     least_edge : float, default=0.0
         A round ends when the edge of its hypothesis has fallen to this (Freund's nu), and the fit when
         no hypothesis has more. Above 0 steps are shorter, and more of them are needed.
@@ -192,11 +195,14 @@ class BrownBoostClassifier(BinaryVote):
         self.estimator_weights_ = np.asarray(alphas)
         self.estimator_errors_ = np.asarray(errors)
         self.n_iter_ = len(alphas)
-        self.certificate_ = self._certificate(rows, f, training_errors)
+        self.certificate_ = self._certificate(rows, f, training_errors, variant.says_signs)
         self._warn_of_time_left()
         return self
 
-    def _certificate(self, rows: Rows, f: np.ndarray, training_errors: list[float]) -> Certificate:
+    def _certificate(
+        self, rows: Rows, f: np.ndarray, training_errors: list[float], says_signs: bool
+    ) -> Certificate:
+        vc_dim, missing = rows.capacity(says_signs)
         margins = rows.y * f / np.abs(self.estimator_weights_).sum()
         other_weights = "the weights are those of a clock, not exp(-y f)"
         return Certificate.from_rounds(
@@ -208,8 +214,9 @@ class BrownBoostClassifier(BinaryVote):
             training_errors=training_errors,
             margins=margins,
             row_weight=rows.share,
-            vc_dim=rows.learner.vc_dim,
+            vc_dim=vc_dim,
             missing={
+                **missing,
                 "normalisers": other_weights,
                 "exponential_bound": other_weights,
                 "smallest_edge_bound": other_weights,

@@ -37,9 +37,14 @@ def robust_metadata(estimator: Any) -> dict[str, Any]:
             " not carry; use pickle or joblib"
         )
     name = type(estimator).__name__
+    parameters = plain_parameters(estimator)
+    for one in ("estimator", "base_estimator"):
+        parameters.pop(one, None)  # described by itself
     return {
         "estimator": name,
-        "parameters": plain_parameters(estimator),
+        "parameters": parameters,
+        "learner_given": estimator.estimator is not None
+        or not isinstance(estimator.base_estimator, str),
         "learner": None
         if learner is None
         else {"name": type(learner).__name__, "parameters": plain_parameters(learner)},
@@ -58,11 +63,7 @@ def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     from bosquet.data import TableEncoder
 
     model: Any = cls()
-    model.set_params(**metadata["parameters"])
-    model.estimator_ = _learner_from(metadata["learner"])
-    if "estimator" not in metadata["parameters"]:  # not None: a learner, described by itself
-        model.set_params(estimator=model.estimator_)
-    check_parameters(model, cls._checks)
+    _take_parameters(model, metadata)
     encoder = TableEncoder.from_state(metadata["encoder"])
     if encoder.n_features != ensemble.n_features or ensemble.n_outputs != 1:
         raise ModelFileError("the trees do not fit the model's description")
@@ -84,10 +85,25 @@ def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     return model
 
 
+def _take_parameters(model: Any, metadata: dict[str, Any]) -> None:
+    parameters = metadata["parameters"]
+    if "estimator" in parameters or "base_estimator" in parameters:
+        raise ModelFileError("a learner is described by itself, not among the parameters")
+    model.set_params(**parameters)
+    model.estimator_ = _learner_from(metadata["learner"])
+    if metadata["learner_given"]:
+        model.set_params(estimator=model.estimator_)
+    check_parameters(model, model._checks)
+    threads = model.n_jobs
+    if threads is not None and not (isinstance(threads, int) and abs(threads) < 2**15):
+        raise ModelFileError(f"n_jobs={threads!r} is not a number of threads")
+
+
 def _take_results(model: Any, metadata: dict[str, Any], n_trees: int) -> None:
     name = type(model).__name__
+    numbers = metadata["numbers"]
     for field in _NUMBERS[name]:
-        setattr(model, field, float(metadata["numbers"][field]))
+        setattr(model, field, float(numbers[field]))
     for field in _ARRAYS[name]:
         setattr(model, field, np.asarray(metadata["arrays"][field], dtype=float))
         if getattr(model, field).ndim != 1:

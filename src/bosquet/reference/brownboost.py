@@ -96,7 +96,7 @@ def brownboost(
     True
     """
     margins, s = np.zeros(len(worths)), c
-    rounds = []
+    rounds: list[Round] = []
     while len(rounds) < n_rounds and s > 1e-9 * c:
         edges = [edge(worths[:, j], margins, s, c) for j in range(worths.shape[1])]
         best = int(np.argmax(edges))
