@@ -41,7 +41,8 @@ class FitWork:
 
 WORKS = [
     FitWork("binary", "1M × 28, binary", data.binary, 1_000_000, 0.50, 0.33, 50_000),
-    FitWork("regression", "100k × 28, regression", data.regression, 100_000, 0.60, 0.40, 20_000),
+    # Of one draw the loss differs from library to library by twice the tolerance either way.
+    FitWork("regression", "100k × 28, regression", data.regression, 100_000, 0.60, 0.40, 20_000, 5),
     FitWork("wide", "50k × 500, binary", data.wide, 50_000, 0.60, 0.40, 5_000),
     FitWork(
         "categories",

@@ -10,7 +10,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 
 from bosquet import BaggingRegressor, plot
 
@@ -30,9 +32,10 @@ def truth(x):
 
 
 generator = np.random.default_rng(0)
-x = np.sort(generator.uniform(0, 1, 80))
+x = np.sort(generator.uniform(0, 1, 40))
 y = truth(x) + generator.normal(0, 0.4, x.size)
-bagging = BaggingRegressor(DecisionTreeRegressor(), 100, random_state=0).fit(x[:, None], y)
+wild = make_pipeline(PolynomialFeatures(9), LinearRegression())
+bagging = BaggingRegressor(wild, 100, random_state=0).fit(x[:, None], y)
 
 figure, axes = plt.subplots(1, 3, figsize=(15, 4), layout="constrained")
 plot.losses(ax=axes[0])

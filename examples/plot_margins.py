@@ -27,7 +27,9 @@ def simulated_letters(n_rows, seed=0):
     generator = np.random.default_rng(seed)
     letter, hand = generator.integers(0, 26, n_rows), generator.integers(0, 3, n_rows)
     strokes = 3.5 * hands[letter, hand] + generator.normal(0, 1.6, (n_rows, 16))
-    return np.clip(np.round(7.5 + strokes), 0, 15), np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[letter]
+    return np.clip(np.round(7.5 + strokes), 0, 15), np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))[
+        letter
+    ]
 
 
 def letters(path):
@@ -44,7 +46,7 @@ if sys.argv[1:]:
 else:
     X, y = simulated_letters(4_000, seed=1)
     X_test, y_test = simulated_letters(4_000, seed=2)
-tree = DecisionTreeClassifier(criterion="entropy", max_depth=10, min_samples_leaf=2)
+tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
 model = AdaBoostClassifier(tree, n_estimators=ROUNDS, random_state=0).fit(X, y)
 
 test_errors = [np.mean(said != y_test) for said in model.staged_predict(X_test)]

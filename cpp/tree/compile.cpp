@@ -20,6 +20,9 @@ constexpr std::size_t kMaxFeatures = 1 << 17;
 // A coded node has two bytes for the number of a line, and a feature has up to two lines.
 constexpr std::size_t kMaxCodedFeatures = 1 << 15;
 
+// More splits in the crown cost more than the steps they save: 64 and 256 ends are both slower.
+constexpr std::size_t kCrownEnds = 128;
+
 std::uint32_t four_times(std::uint8_t byte) { return byte * 0x01010101u; }
 
 // How many of the numbers are below the value. Without branches: how they would go cannot be
@@ -34,6 +37,32 @@ std::size_t rank_in(const std::vector<double>& ascending, double value) {
     }
     auto rank = static_cast<std::size_t>(from - ascending.data());
     return rank + static_cast<std::size_t>(count == 1 && *from < value);
+}
+
+// The nodes at which the crown of a deep tree ends, true for those: starting from the root, the
+// split that most rows meet is taken in until there are kCrownEnds.
+std::vector<bool> crown_ends(const Tree& tree) {
+    std::vector<bool> ends(tree.nodes.size());
+    auto lighter = [&](std::uint32_t a, std::uint32_t b) {
+        return std::pair(tree.stats[a].cover, b) < std::pair(tree.stats[b].cover, a);
+    };
+    std::vector<std::uint32_t> heap{0};
+    std::size_t count = 1;  // of ends, those in the heap and those that are leaves
+    ends[0] = true;
+    while (!heap.empty() && count < kCrownEnds) {
+        std::pop_heap(heap.begin(), heap.end(), lighter);
+        std::uint32_t at = heap.back();
+        heap.pop_back();
+        if (tree.nodes[at].is_leaf()) continue;
+        ends[at] = false;
+        for (std::uint32_t child : {tree.nodes[at].left, tree.nodes[at].left + 1}) {
+            ends[child] = true;
+            heap.push_back(child);
+            std::push_heap(heap.begin(), heap.end(), lighter);
+        }
+        ++count;
+    }
+    return ends;
 }
 
 // What a tree asks of a feature at one threshold, or by categories.
@@ -126,7 +155,7 @@ class GroupCompiler {
 
     void add(const Tree& tree, TreeForm form) {
         if (form == TreeForm::lines)
-            group_.trees.push_back(compile(tree));
+            group_.trees.push_back(lines_tree(tree));
         else
             group_.trees.push_back(form == TreeForm::coded ? coded_tree(tree) : walked_tree());
     }
@@ -143,9 +172,11 @@ class GroupCompiler {
         return tree;
     }
 
-    CompiledTree coded_tree(const Tree& tree) const {
-        CompiledTree out;
+    CompiledTree coded_tree(const Tree& tree) {
+        std::vector<std::uint32_t> roots;
+        CompiledTree out = compile(tree, crown_ends(tree), roots);
         out.form = TreeForm::coded;
+        out.roots = std::move(roots);
         out.nodes.resize(tree.nodes.size());
         for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
             const Node& node = tree.nodes[at];
@@ -185,21 +216,31 @@ class GroupCompiler {
         return group_.features[place_of_.at(node.feature())];
     }
 
-    CompiledTree compile(const Tree& tree) {
+    CompiledTree lines_tree(const Tree& tree) {
+        std::vector<bool> ends(tree.nodes.size());
+        for (std::size_t at = 0; at < ends.size(); ++at) ends[at] = tree.nodes[at].is_leaf();
+        std::vector<std::uint32_t> leaves;
+        CompiledTree out = compile(tree, ends, leaves);
+        for (std::uint32_t leaf : leaves) out.leaf_values.push_back(tree.nodes[leaf].number);
+        return out;
+    }
+
+    // Operations on lines that take a row from the root to the first of its nodes that is an end;
+    // `numbered` are the ends by the number that a row gets.
+    CompiledTree compile(const Tree& tree, const std::vector<bool>& ends,
+                         std::vector<std::uint32_t>& numbered) {
         tree_line_ = feature_lines_;
         CompiledTree out;
         std::map<std::uint32_t, std::uint32_t> class_lines;
         if (!fold_levels(tree, out, class_lines)) return walked_tree();
-        std::vector<std::uint32_t> place = number_leaves(tree, out);
-        auto twin = [&](const Node& node) {
-            return tree.nodes[node.left].is_leaf() && tree.nodes[node.left + 1].is_leaf();
-        };
+        std::vector<std::uint32_t> place = number_ends(tree, ends, numbered);
+        auto twin = [&](const Node& node) { return ends[node.left] && ends[node.left + 1]; };
         std::uint32_t splits = 0;
         // Children stand behind their parents, so from the end they come first.
         for (bool twins : {true, false})
             for (std::size_t at = tree.nodes.size(); at-- > 0;) {
                 const Node& node = tree.nodes[at];
-                if (node.is_leaf() || twin(node) != twins) continue;
+                if (place[at] == kBelow || ends[at] || twin(node) != twins) continue;
                 auto [line, bound] = test_of(tree, at, out, class_lines);
                 if (twins)
                     out.twins.push_back(
@@ -213,18 +254,25 @@ class GroupCompiler {
         return out;
     }
 
-    // Gives leaves their numbers, two that hang on one node neighbouring ones, and returns for each
-    // leaf the offset of its line among the picks.
-    std::vector<std::uint32_t> number_leaves(const Tree& tree, CompiledTree& out) const {
-        std::vector<std::uint32_t> place(tree.nodes.size());
-        auto number = [&](std::size_t at) {
-            place[at] = static_cast<std::uint32_t>(out.leaf_values.size() * kLineRows);
-            out.leaf_values.push_back(tree.nodes[at].number);
+    // Gives ends their numbers, two that hang on one node neighbouring ones, and returns for each
+    // the offset of its line among the picks; kBelow for a node behind an end.
+    static constexpr std::uint32_t kBelow = 0xffffffff;
+    static std::vector<std::uint32_t> number_ends(const Tree& tree, const std::vector<bool>& ends,
+                                                  std::vector<std::uint32_t>& numbered) {
+        std::vector<std::uint32_t> place(tree.nodes.size(), kBelow);
+        auto number = [&](std::uint32_t at) {
+            place[at] = static_cast<std::uint32_t>(numbered.size() * kLineRows);
+            numbered.push_back(at);
         };
-        if (tree.nodes[0].is_leaf()) number(0);
-        for (const Node& node : tree.nodes)
-            for (std::uint32_t child : {node.left, node.left + 1})
-                if (!node.is_leaf() && tree.nodes[child].is_leaf()) number(child);
+        place[0] = 0;
+        if (ends[0]) number(0);
+        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
+            if (place[at] == kBelow || ends[at]) continue;
+            for (std::uint32_t child : {tree.nodes[at].left, tree.nodes[at].left + 1}) {
+                place[child] = 0;
+                if (ends[child]) number(child);
+            }
+        }
         return place;
     }
 

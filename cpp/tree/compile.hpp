@@ -6,7 +6,9 @@
 // group ends where a feature would get more.
 //
 // A tree of more leaves than a byte can number, or of vector leaves, is walked all the same, but on
-// the codes, down nodes of half the size: what it costs to walk a deep tree is the cache misses. A
+// the codes, down nodes of half the size: what it costs to walk a deep tree is the cache misses.
+// Its crown, the splits that most rows meet, is worked off as a small tree is, and the walk begins
+// below it. A
 // tree that does not fit at all (too many thresholds or kinds of categories, or both large and
 // categorical) is walked on the values as they are.
 #pragma once
@@ -54,7 +56,8 @@ enum class TreeForm : std::uint8_t {
 
 struct CompiledTree {
     TreeForm form = TreeForm::lines;
-    std::vector<CodedNode> nodes;  // of the coded form; all that follows is for lines
+    std::vector<CodedNode> nodes;      // of the coded form
+    std::vector<std::uint32_t> roots;  // of the coded form: the nodes that its crown leads to
     std::vector<TwinSplit> twins;
     std::vector<ByteSplit> splits;
     std::vector<CategoryTest> tests;

@@ -61,8 +61,11 @@ constexpr std::uint32_t pick_offset(std::size_t split) {
 }
 
 struct TreeKernels {
-    // Adds the tree's values for the 128 rows whose codes begin at `lines` to `sums`. `picks` are
+    // The line of leaf numbers that the 128 rows whose codes begin at `lines` reach. `picks` are
     // kPickLines lines, of which the first kMaxByteLeaves hold leaf numbers.
+    const std::uint8_t* (*pick_leaves)(const ByteTree& tree, std::uint8_t* lines,
+                                       std::uint8_t* picks);
+    // Adds the tree's values for these rows to `sums`.
     void (*add_tree)(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks, double* sums);
     // From codes (0 missing, else 1 + rank) to a line that splits compare as signed bytes, with
     // missing below everything or above everything.

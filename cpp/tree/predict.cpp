@@ -169,6 +169,7 @@ class Prediction {
     void code(const TreeGroup& group, Range rows, Workspace& work) const;
     void fold_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const;
     void add_lines(const CompiledTree& tree, Range rows, double* sums, Workspace& work) const;
+    void walk_below_crown(const CompiledTree& tree, std::size_t rows, Workspace& work) const;
     void add_leaves(std::size_t tree, std::size_t rows, Workspace& work) const;
 
     double* sums_of(std::size_t tree, Workspace& work) const {
@@ -264,9 +265,7 @@ void Prediction::predict_block(Range rows, Workspace& work, double* out) const {
                 continue;
             }
             if (compiled != nullptr)
-                for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk)
-                    leaves_of_lines(compiled->nodes.data(), lines_of(chunk, work),
-                                    work.leaves.data() + chunk * kLineRows);
+                walk_below_crown(*compiled, rows.size(), work);
             else
                 leaves_of_rows(*ensemble_, ensemble_->trees[t], work.rows.data(),
                                walked_features_.empty() ? 0 : row_stride_, rows.size(),
@@ -321,6 +320,17 @@ void Prediction::add_lines(const CompiledTree& tree, Range rows, double* sums,
         fold_levels(tree, chunk, work);
         tree_kernels_->add_tree(view, lines_of(chunk, work), work.picks.data(),
                                 sums + chunk * kLineRows);
+    }
+}
+
+void Prediction::walk_below_crown(const CompiledTree& tree, std::size_t rows,
+                                  Workspace& work) const {
+    ByteTree crown = tree.view();
+    for (std::size_t chunk = 0; chunk < chunks_of(rows); ++chunk) {
+        const std::uint8_t* starts =
+            tree_kernels_->pick_leaves(crown, lines_of(chunk, work), work.picks.data());
+        leaves_of_lines(tree.nodes.data(), tree.roots.data(), starts, lines_of(chunk, work),
+                        work.leaves.data() + chunk * kLineRows);
     }
 }
 

@@ -32,7 +32,7 @@ inline Bytes read(const std::uint8_t* line, std::size_t vector) {
 
 // Records are copied before they are used: a store of bytes might, for all the compiler knows,
 // change them.
-void pick_leaves(const ByteTree& tree, const std::uint8_t* lines, std::uint8_t* picks) {
+void work_up(const ByteTree& tree, const std::uint8_t* lines, std::uint8_t* picks) {
     std::uint8_t* into = picks + pick_offset(0);
     const TwinSplit* twin_end = tree.twins + tree.twin_count;
     for (const TwinSplit* twin = tree.twins; twin != twin_end; ++twin, into += kLineRows) {
@@ -96,11 +96,15 @@ void add_values(const std::uint8_t* leaves, const double* values, double* sums) 
     }
 }
 
-void add_tree(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks, double* sums) {
+const std::uint8_t* pick_leaves(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks) {
     for (std::uint32_t i = 0; i < tree.test_count; ++i) test_categories(tree.tests[i], lines);
-    pick_leaves(tree, lines, picks);
+    work_up(tree, lines, picks);
     std::uint32_t splits = tree.twin_count + tree.split_count;
-    add_values(splits == 0 ? picks : picks + pick_offset(splits - 1), tree.leaf_values, sums);
+    return splits == 0 ? picks : picks + pick_offset(splits - 1);
+}
+
+void add_tree(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks, double* sums) {
+    add_values(pick_leaves(tree, lines, picks), tree.leaf_values, sums);
 }
 
 // Signed bytes order as unsigned ones do once the highest bit is turned over.
@@ -116,6 +120,6 @@ void place_missing_right(const std::uint8_t* codes, std::uint8_t* line) {
 
 }  // namespace
 
-const TreeKernels tree_kernels = {add_tree, place_missing_left, place_missing_right};
+const TreeKernels tree_kernels = {pick_leaves, add_tree, place_missing_left, place_missing_right};
 
 }  // namespace bosquet::BOSQUET_ISA

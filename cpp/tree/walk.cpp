@@ -73,10 +73,13 @@ void leaves_of_rows(const Ensemble& ensemble, const Tree& tree, const double* ro
     for (; count > 0; --count, rows += stride, ++leaves) walk<1>(ensemble, same, row, leaves);
 }
 
-void leaves_of_lines(const CodedNode* nodes, const std::uint8_t* lines, std::uint32_t* leaves) {
+void leaves_of_lines(const CodedNode* nodes, const std::uint32_t* roots, const std::uint8_t* starts,
+                     const std::uint8_t* lines, std::uint32_t* leaves) {
     auto codes = reinterpret_cast<const std::int8_t*>(lines);
     for (std::size_t row = 0; row < kLineRows; row += kLanes, codes += kLanes) {
-        std::uint32_t at[kLanes] = {};
+        std::uint32_t at[kLanes];
+#pragma GCC unroll 8
+        for (std::size_t lane = 0; lane < kLanes; ++lane) at[lane] = roots[starts[row + lane]];
         std::uint32_t moved;
         do {
             moved = 0;

@@ -40,8 +40,9 @@ struct CodedNode {
     std::uint8_t is_split = 0;
 };
 
-// The leaves of the 128 rows whose codes begin at `lines`.
-void leaves_of_lines(const CodedNode* nodes, const std::uint8_t* lines, std::uint32_t* leaves);
+// The leaves of the 128 rows whose codes begin at `lines`; row i starts from roots[starts[i]].
+void leaves_of_lines(const CodedNode* nodes, const std::uint32_t* roots, const std::uint8_t* starts,
+                     const std::uint8_t* lines, std::uint32_t* leaves);
 
 // Adds the trees [first, last), walked by one row, to `out`, which has one number an output.
 void add_trees(const Ensemble& ensemble, const double* row, std::size_t first, std::size_t last,

@@ -91,11 +91,15 @@ def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
     for name, value in estimator.get_params(deep=False).items():
         if name == "verbose" and isinstance(value, bool):
             continue
-        if name not in checks:
-            continue
-        ok, wanted = checks[name]
-        if not ok(value):
-            raise ValueError(f"{name}={value!r} is out of range: {name} must be {wanted}")
+        if name in checks:
+            check_value(name, value, checks[name])
+
+
+def check_value(name: str, value: Any, check: Check) -> None:
+    """Raise a ValueError that names the argument unless its value is all right."""
+    ok, wanted = check
+    if not ok(value):
+        raise ValueError(f"{name}={value!r} is out of range: {name} must be {wanted}")
 
 
 def feature_count(value: Any, n_features: int) -> int:

@@ -26,7 +26,7 @@ def labelings_by_stumps(points):
 @pytest.mark.parametrize("features", [1, 2, 3, 5])
 def test_no_more_points_are_shattered_by_stumps_than_their_dimension_says(features):
     generator = np.random.default_rng(0)
-    dimension = vc_dim_of_stumps(features)
+    dimension = int(vc_dim_of_stumps(features))
     for rows in range(1, dimension + 3):
         most = 0
         for _ in range(30):
@@ -84,7 +84,11 @@ def test_gao_and_zhous_bound_by_hand():
     margins = np.full(m, 0.6)
     bound = bounds.finite_kth_margin_bound(margins, size, delta, k=1)
     log_size = math.log(size)
-    q = 8 * math.log(2 * size) / 0.36 * math.log(2 * m**2 / log_size) + log_size + math.log(m / delta)
+    q = (
+        8 * math.log(2 * size) / 0.36 * math.log(2 * m**2 / log_size)
+        + log_size
+        + math.log(m / delta)
+    )
     # The inverse of KL(0 || w) = -ln(1 - w) has a closed form.
     assert bound.value == pytest.approx(log_size / m + 1 - math.exp(-q / m))
     assert bound.says_something
@@ -118,8 +122,10 @@ def test_larger_margins_never_make_the_bound_worse(margins, more, vc_dim):
 def test_the_inverse_of_kl_is_its_inverse(u, v):
     w = float(bounds.inverse_kl(np.array(u), np.array(v)))
     assert u <= w <= 1
-    if 0 < u and w < 1 - 1e-9:
-        assert u * math.log(u / w) + (1 - u) * math.log((1 - u) / (1 - w)) == pytest.approx(v, abs=1e-6)
+    if u > 0 and w < 1 - 1e-9:
+        assert u * math.log(u / w) + (1 - u) * math.log((1 - u) / (1 - w)) == pytest.approx(
+            v, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2])

@@ -1,5 +1,6 @@
 """A certificate is what its rounds say: the twin's numbers, bounds that hold, reasons for the rest."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -149,7 +150,9 @@ def test_products_of_very_many_rounds_do_not_lose_their_logarithm():
 
 def test_what_a_variant_does_not_have_is_none_and_its_reason_is_printed_once():
     found = two_rounds()
-    certificate = certify(found, errors=None, vc_dim=None, missing={"errors": "gentle fits numbers"})
+    certificate = certify(
+        found, errors=None, vc_dim=None, missing={"errors": "gentle fits numbers"}
+    )
     assert certificate.errors is None
     assert certificate.edges is None
     assert certificate.exponential_bound is None
@@ -190,9 +193,7 @@ def test_row_weights_weigh_the_margins_and_rule_out_bounds_for_rows_drawn_alike(
     order = np.argsort(found["margins"][1:])
     assert certificate.smallest_margin == found["margins"][1:].min()
     shares = np.cumsum(weight[1:][order]) / 5
-    np.testing.assert_allclose(
-        certificate.margin_distribution(found["margins"][1:][order]), shares
-    )
+    np.testing.assert_allclose(certificate.margin_distribution(found["margins"][1:][order]), shares)
     assert "weighted" in certificate.missing["kth_margin_bound"]
     assert certify(found, row_weight=np.full(4, 2.0)).row_weight is None
 
@@ -206,7 +207,10 @@ def test_a_quantile_is_the_least_margin_that_so_many_rows_do_not_exceed(margins,
     )  # fmt: skip
     found = certificate.margin_quantiles(q)
     expected = np.quantile(margins, q, method="inverted_cdf")
-    assert abs(certificate.margin_distribution(found) - certificate.margin_distribution(expected)) < 1e-9
+    assert (
+        abs(certificate.margin_distribution(found) - certificate.margin_distribution(expected))
+        < 1e-9
+    )
     assert certificate.margin_quantiles(0) == margins.min() == certificate.smallest_margin
 
 
@@ -226,6 +230,14 @@ def test_a_certificate_survives_pickling():
     certificate = certify(two_rounds(), missing={"vc_bound": "no"})
     again = pickle.loads(pickle.dumps(certificate))
     assert str(again) == str(certificate)
+
+
+def test_a_certificate_can_be_made_again_from_its_own_fields():
+    certificate = certify(two_rounds(), errors=None, missing={"errors": "gentle fits numbers"})
+    fields = {
+        field.name: getattr(certificate, field.name) for field in dataclasses.fields(certificate)
+    }
+    assert str(Certificate.from_rounds(**fields)) == str(certificate)
 
 
 def test_arrays_of_the_wrong_length_and_unknown_names_are_refused():

@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from stored_pictures import assert_looks_as_stored, plain_style
 
 import bosquet
 from bosquet import plot
@@ -14,6 +15,12 @@ from bosquet.boosting.certificate import Certificate
 from bosquet.theory import certificate
 
 plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def plain():
+    with plain_style():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +121,11 @@ def test_margins_are_drawn_after_each_of_the_rounds_and_grow(moons):
     model.fit(*moons)
     ax = plot.margins(model, *moons, at=(2, 20, 80))
     curves = [line for line in ax.get_lines() if "round" in line.get_label()]
-    assert [line.get_label().split(":")[0] for line in curves] == ["2 rounds", "20 rounds", "80 rounds"]
+    assert [line.get_label().split(":")[0] for line in curves] == [
+        "2 rounds",
+        "20 rounds",
+        "80 rounds",
+    ]
     last = np.sort(certificate(model, *moons).margins)
     np.testing.assert_allclose(curves[-1].get_xdata()[1:-1], last, atol=1e-12)
     smallest = [line.get_xdata()[1] for line in curves]
@@ -149,16 +160,17 @@ def test_what_a_certificate_lacks_is_told_in_its_place():
     assert "margins" in axes[2].texts[0].get_text()
 
 
-def test_the_pictures_of_boosting_look_as_stored(moons, model, test_rows, assert_looks_as_stored):
-    assert_looks_as_stored(plot.decision_rounds(model, *moons, resolution=120)[0, 0].figure, "rounds")
+def test_the_pictures_of_boosting_look_as_stored(moons, model, test_rows):
+    assert_looks_as_stored(
+        plot.decision_rounds(model, *moons, resolution=120)[0, 0].figure, "rounds"
+    )
     assert_looks_as_stored(plot.error_curve(model, *moons, *test_rows).figure, "error-curve")
     assert_looks_as_stored(plot.margins(model, *moons, at=(1, 10, 60)).figure, "margins")
     assert_looks_as_stored(plot.certificate(certificate(model, *moons))[0].figure, "certificate")
 
 
-def test_a_changed_picture_is_noticed(moons, model, test_rows, assert_looks_as_stored):
+def test_a_changed_picture_is_noticed(moons, model, test_rows):
     ax = plot.error_curve(model, *moons, *test_rows)
     lines_by_label(ax)["test"].set_color("#2f7d5b")
-    ax.figure.set_size_inches(ax.figure.get_size_inches())
     with pytest.raises(AssertionError, match="error-curve differs"):
         assert_looks_as_stored(ax.figure, "error-curve")

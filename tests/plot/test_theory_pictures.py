@@ -4,12 +4,21 @@ import numpy as np
 import pytest
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 from sklearn.tree import DecisionTreeRegressor
+from stored_pictures import assert_looks_as_stored, plain_style
 
 import bosquet
 from bosquet import plot
 
 plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def plain():
+    with plain_style():
+        yield
 
 
 def labels(ax):
@@ -114,9 +123,10 @@ def test_every_picture_draws_into_the_axes_it_is_given():
     assert plot.variance_reduction(model, X, y, truth, ax=axes[2]) is axes[2]
 
 
-def test_the_pictures_of_the_theory_look_as_stored(assert_looks_as_stored):
+def test_the_pictures_of_the_theory_look_as_stored():
     X, y = sine_rows()
-    model = bosquet.BaggingRegressor(DecisionTreeRegressor(), 30, random_state=0).fit(X, y)
+    wild = make_pipeline(PolynomialFeatures(7), LinearRegression())
+    model = bosquet.BaggingRegressor(wild, 30, random_state=0).fit(X, y)
     assert_looks_as_stored(plot.variance_reduction(model, X, y, truth).figure, "variance-reduction")
     ax = plot.bayes_overlap(rising, box, (-0.2, 2.0), priors=(0.5, 0.5))
     assert_looks_as_stored(ax.figure, "bayes-overlap")

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from bosquet.boosting import Certificate
 from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
 from bosquet.reference import certificate as twin
 from bosquet.theory import certificate
@@ -47,7 +49,9 @@ def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps)
 def test_it_agrees_with_the_twin_on_the_learners_own_answers(rows, stumps):
     X, y = rows
     said = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
-    expected = twin.certificate(said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0))
+    expected = twin.certificate(
+        said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0)
+    )
     found = certificate(stumps, X, y)
     for name in ("errors", "normalisers", "training_errors", "product", "smallest_edge_bound"):
         np.testing.assert_allclose(getattr(found, name), expected[name], rtol=1e-9)
@@ -116,6 +120,60 @@ def test_a_perfect_tree_ends_the_record(rows):
     found = certificate(model, X, y)
     assert found.n_rounds == 1
     assert found.training_errors[-1] == 0
+    assert found.holds()
+
+
+class Staged(ClassifierMixin, BaseEstimator):
+    """A vote that shows what Bosquet's do: a certificate, and its sums after each round."""
+
+    def __init__(self, model, scaled):
+        self.model, self.scaled = model, scaled
+
+    def fit(self, X, y):
+        self.classes_ = self.model.classes_
+        found = certificate(self.model, X, y)
+        given = {
+            name: getattr(found, name) for name in ("errors", "normalisers", "training_errors")
+        }
+        self.certificate_ = Certificate.from_rounds(
+            variant="discrete", n_rows=found.n_rows, margins=found.margins, vc_dim=found.vc_dim,
+            alphas=found.alphas if self.scaled else None, **given,
+        )  # fmt: skip
+        return self
+
+    def staged_decision_function(self, X):
+        total = np.zeros(len(X))
+        for learner, weight in zip(
+            self.model.estimators_, self.model.estimator_weights_, strict=True
+        ):
+            total += weight / 2 * np.where(learner.predict(X) == self.classes_[1], 1.0, -1.0)
+            yield total
+
+
+def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
+    X, y = rows
+    expected = certificate(stumps, X, y)
+    found = certificate(Staged(stumps, scaled=True).fit(X, y), X, y)
+    for name in (
+        "errors",
+        "alphas",
+        "normalisers",
+        "training_errors",
+        "smallest_edge_bound",
+        "margins",
+    ):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
+    assert found.variant == "discrete"
+
+
+def test_learners_that_carry_their_own_weight_have_no_alpha_but_errors_and_a_product(rows, stumps):
+    X, y = rows
+    expected = certificate(stumps, X, y)
+    found = certificate(Staged(stumps, scaled=False).fit(X, y), X, y)
+    assert found.alphas is None
+    assert found.exponential_bound is None
+    for name in ("errors", "normalisers", "margins"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
     assert found.holds()
 
 

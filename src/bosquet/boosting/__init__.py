@@ -6,6 +6,7 @@ from bosquet.boosting.adaboost import AdaBoostClassifier
 from bosquet.boosting.adaboost_r2 import AdaBoostRegressor
 from bosquet.boosting.anyboost import AnyBoostClassifier
 from bosquet.boosting.brownboost import BrownBoostClassifier
+from bosquet.boosting.certificate import Certificate
 from bosquet.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting.lpboost import LPBoostClassifier
 from bosquet.boosting.outliers import outlier_scores
@@ -16,6 +17,7 @@ __all__ = [
     "AdaBoostRegressor",
     "AnyBoostClassifier",
     "BrownBoostClassifier",
+    "Certificate",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "LPBoostClassifier",

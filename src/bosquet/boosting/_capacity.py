@@ -29,7 +29,7 @@ def vc_dim_of_trees(n_splits: int, n_features: int) -> float:
     to cut its order at each split, and a label at each of the s + 1 leaves.
 
     >>> vc_dim_of_trees(7, 10)
-    96.0
+    90.0
     """
     v = 1
     while v + 1 <= n_splits * (2 + math.log2(n_features * (v + 1))) + n_splits + 1:

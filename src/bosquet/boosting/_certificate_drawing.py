@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 _INK, _BLUE, _ORANGE, _GREY, _FAINT = "#333333", "#0072B2", "#D55E00", "#8A8A8A", "#E4E4E4"
 
 
+def percent() -> Any:
+    """Shares as percentages, with as many digits as the ticks need."""
+    from matplotlib.ticker import FuncFormatter
+
+    return FuncFormatter(lambda share, _: f"{100 * share:.3g}%")
+
+
 def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
     """Draws into three axes, of a new figure if none are given, and returns them.
 
@@ -40,14 +47,16 @@ def _draw_errors(certificate: Certificate, ax: Any) -> None:
     rounds = np.arange(1, certificate.n_rounds + 1)
     errors = certificate.errors
     ax.axhline(0.5, color=_GREY, linestyle="--", linewidth=1)
-    ax.fill_between(rounds, errors, 0.5, color=_BLUE, alpha=0.12, linewidth=0)
-    ax.plot(rounds, errors, color=_BLUE, linewidth=1.2, marker="o" if rounds.size < 12 else None, markersize=4)  # fmt: skip
+    ax.fill_between(rounds, errors, 0.5, color=_BLUE, alpha=0.15, linewidth=0,
+                    label="edge γ = ½ - ε")  # fmt: skip
+    dots = "o" if rounds.size < 12 else None
+    ax.plot(rounds, errors, color=_BLUE, linewidth=1.2, marker=dots, markersize=4)
     ax.text(0.98, 0.5, "a coin", color=_GREY, ha="right", va="bottom",
             transform=ax.get_yaxis_transform())  # fmt: skip
-    middle = 0.5 - (0.5 - float(np.median(errors))) / 2
-    ax.text(0.5, middle, "γ = ½ - ε", color=_BLUE, ha="center", va="center",
-            transform=ax.get_yaxis_transform())  # fmt: skip
-    ax.set(xlabel="round", ylabel="weighted error ε", ylim=(0, max(0.56, float(errors.max()) * 1.1)))
+    ax.legend(frameon=False, fontsize="small", loc="lower right")
+    ax.set(
+        xlabel="round", ylabel="weighted error ε", ylim=(0, max(0.56, float(errors.max()) * 1.1))
+    )
 
 
 def draw_bounds(certificate: Certificate, ax: Any) -> None:
@@ -65,7 +74,7 @@ def draw_bounds(certificate: Certificate, ax: Any) -> None:
     ax.step(rounds, certificate.training_errors, where="post", color=_BLUE, linewidth=1.6,
             label="training error")  # fmt: skip
     ax.set(xlabel="round", ylabel="share of rows", ylim=(0, 1.02))
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     ax.legend(frameon=False, fontsize="small")
 
 
@@ -84,10 +93,10 @@ def _draw_margins(certificate: Certificate, ax: Any) -> None:
         ax.plot(theta, shown, color=_ORANGE, linewidth=1.2, label="bound exp(θ Σα) Π Z")
     smallest = certificate.smallest_margin
     ax.plot([smallest], [0], marker="^", color=_INK, markersize=6, clip_on=False, zorder=3)
-    ax.annotate(f"smallest {smallest:.2f}", (smallest, 0), xytext=(0, 9), ha="center",
+    ax.annotate(f"smallest {smallest:.2f}", (smallest, 0), xytext=(-7, 5), ha="right",
                 textcoords="offset points", color=_INK, fontsize="small")  # fmt: skip
     ax.set(xlabel="margin θ", ylabel="share of rows", xlim=(-1, 1), ylim=(0, 1.02))
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     ax.legend(frameon=False, fontsize="small", loc="upper left")
 
 

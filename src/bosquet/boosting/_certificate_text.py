@@ -50,8 +50,10 @@ def _title(certificate: Certificate) -> str:
     failed = [name for name, good in checks.items() if not good]
     if failed:
         return first + "\nDOES NOT HOLD: " + "; ".join(failed)
-    return first + (f"\nevery bound below on the training error holds ({len(checks)} checks)"
-                    if checks else "")  # fmt: skip
+    if not checks:
+        return first
+    number = "1 check" if len(checks) == 1 else f"{len(checks)} checks"
+    return first + f"\nall that can be checked on these numbers holds ({number})"
 
 
 def shown_rounds(n_rounds: int) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -127,7 +128,7 @@ def kth_margin_bound(
     ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
     theta = margins[ranks - 1]
     ranks, theta = ranks[theta > 0], np.minimum(theta[theta > 0], 1.0)
-    names = {
+    names: dict[str, Any] = {
         "name": "kth-margin bound",
         "formula": "error ≤ (k-1)/m + (4/θ) √(2d ln(em/d)/m) + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m),"
         " θ the kth smallest margin",
@@ -138,8 +139,9 @@ def kth_margin_bound(
         which = "no margin" if k is None else f"margin {k}, counted from the smallest,"
         return Bound(value=None, reason=f"{which} is above 0", **names)
     richness = math.sqrt(2 * log_growth(vc_dim, m) / m)
-    values = (ranks - 1) / m + 4 / theta * richness
-    values += np.sqrt(np.log(np.log2(2 / theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))
+    with np.errstate(over="ignore"):  # a margin next to nothing makes a bound beyond all numbers
+        values = (ranks - 1) / m + 4 / theta * richness
+    values += np.sqrt(np.log(1 - np.log2(theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))
     best = int(np.argmin(values))
     at = {"k": int(ranks[best]), "θ": float(theta[best]), "d": vc_dim, "m": m}
     return Bound(value=float(values[best]), delta=delta, at=at, **names)
@@ -157,7 +159,7 @@ def finite_kth_margin_bound(
     delta = check_delta(delta)
     margins = np.sort(np.asarray(margins, dtype=float))
     m, size = margins.size, float(n_hypotheses)
-    names = {
+    names: dict[str, Any] = {
         "name": "kth-margin bound",
         "formula": "error ≤ ln|H|/m + KL⁻¹((k-1)/m; q/m),"
         " q = 8 ln(2|H|)/θ² · ln(2m²/ln|H|) + ln|H| + ln(m/δ), θ the kth smallest margin",

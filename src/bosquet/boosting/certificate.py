@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -281,9 +282,7 @@ class Certificate:
         last = float(self.training_errors[-1])
         return bounds.vc_bound(last, self.n_rounds, self.vc_dim, self.n_rows, delta)
 
-    def kth_margin_bound(
-        self, delta: float = bounds.DELTA, k: int | None = None
-    ) -> bounds.Bound:
+    def kth_margin_bound(self, delta: float = bounds.DELTA, k: int | None = None) -> bounds.Bound:
         """Bound on the error on new rows by the kth smallest margin; the best k if none is given."""
         if "kth_margin_bound" in self.missing or self.margins is None:
             reason = self.missing.get("kth_margin_bound", "there are no margins")
@@ -319,7 +318,7 @@ class Certificate:
         ]
         there = [(name, values) for name, values in chain if values is not None]
         found = {}
-        for (small, low), (large, high) in zip(there, there[1:], strict=False):
+        for (small, low), (large, high) in pairwise(there):
             found[f"{small} ≤ {large}"] = _at_most(low, high)
         if self.margins is None or not self.n_rounds:
             return found

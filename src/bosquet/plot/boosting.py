@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.boosting._certificate_drawing import percent
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
 from bosquet.theory._rounds import is_wrong, margins_of, rounds_of, signs_or_numbers
-from bosquet.theory.certificate import certificate as certificate_of
+from bosquet.theory.certifying import certificate as certificate_of
 from bosquet.trees._colours import class_colour
 from bosquet.trees.drawing import pyplot_or_error
 
@@ -76,7 +77,7 @@ def decision_rounds(
     steps = zip(rounds_of(model, X), rounds_of(model, _like(X, grid)), strict=True)
     for t, (here, there) in enumerate(steps, start=1):
         vote, field = vote + here.added, field + there.added
-        length += float(np.abs(there.added).max()) if here.alpha is None else abs(here.alpha)
+        length += there.size
         if t in panels:
             ax = panels[t]
             _draw_regions(ax, sides, field / (length or 1.0), there.said)
@@ -205,8 +206,9 @@ def error_curve(
     ax = new_axes(ax)
     training, found = _training_errors(model, X, y)
     learners = np.arange(1, training.size + 1)
-    top = float(training.max())
+    top, above = float(training.max()), 1.15
     if found is not None and bounds:
+        above = 1.6  # room for the bounds to come into sight
         for values, label, style in (
             (found.exponential_bound, "bound exp(-2 Σ γ²)", ":"),
             (found.product, "bound Π Z", "--"),
@@ -219,11 +221,11 @@ def error_curve(
         ax.plot(learners, test, color=ORANGE, linewidth=1.6, label="test")
         top = max(top, float(test.max()))
     ax.set(xlabel="learners", ylabel="misclassified", xlim=(1, max(2, training.size)))
-    ax.set_ylim(0, min(1.0, 1.6 * top) or 1.0)
+    ax.set_ylim(0, min(1.0, above * top) or 1.0)
     if training.size >= _MANY_ROUNDS:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     tidy(ax)
     ax.legend(frameon=False)
     return ax
@@ -244,14 +246,14 @@ def _training_errors(model: Any, X: Any, y: Any) -> tuple[np.ndarray, Any]:
 
 def _errors_on(model: Any, X: Any, y: Any) -> Iterator[float]:
     if not hasattr(model, "staged_predict"):
-        raise ValueError(f"{type(model).__name__} has no staged_predict: it does not vote in stages")
+        raise ValueError(
+            f"{type(model).__name__} has no staged_predict: it does not vote in stages"
+        )
     labels = np.asarray(y)
     return (float(np.mean(np.asarray(said) != labels)) for said in model.staged_predict(X))
 
 
-def margins(
-    model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: Any = None
-) -> Any:
+def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: Any = None) -> Any:
     """Margin distributions after several numbers of rounds: they grow when no row is wrong any more.
 
     A curve tells the share of rows whose margin y f / Σ|α| is at most θ. With several classes a margin
@@ -277,7 +279,7 @@ def margins(
     wanted = set(at) if at is not None else {5, 100, 1000}
     for t, step in enumerate(rounds_of(model, X), start=1):
         vote = vote + step.added
-        length += float(np.abs(step.added).max()) if step.alpha is None else abs(step.alpha)
+        length += step.size
         if t in wanted:
             found = np.sort(margins_of(vote, target)) / (length or 1.0)
             kept[t] = found, float(is_wrong(vote, target).mean())
@@ -293,7 +295,7 @@ def margins(
                 color=colour, linewidth=1.7,
                 label=f"{rounds:,} round{'s' * (rounds > 1)}: {wrong:.1%} wrong")  # fmt: skip
     ax.set(xlabel="margin θ", ylabel="rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.01))
-    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter(percent())
     tidy(ax)
     ax.legend(frameon=False, loc="upper left")
     return ax

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
 
@@ -50,7 +51,9 @@ def variance_reduction(
     ax.plot(along, mean, color=ORANGE, linewidth=2.4, zorder=4,
             label=f"mean of {votes.shape[1]}, off by {together:.3g}")  # fmt: skip
     ax.plot(along, true, color=INK, linewidth=1.6, linestyle="--", zorder=3, label="the truth")
-    ax.set(xlabel="x", ylabel="y", xlim=(along[0], along[-1]))
+    low, high = float(np.min(y)), float(np.max(y))
+    room = 0.25 * (high - low)  # wild curves may leave the picture, or nothing else would be seen
+    ax.set(xlabel="x", ylabel="y", xlim=(along[0], along[-1]), ylim=(low - room, high + room))
     tidy(ax)
     ax.legend(frameon=False)
     return ax
@@ -101,9 +104,11 @@ def bayes_overlap(
     ax = new_axes(ax, (6, 3.6))
     x = np.linspace(*interval, 20_001)
     share = priors or (1.0, 1.0)
-    heights = [part * np.asarray(d(x), dtype=float) for part, d in zip(share, (first, second), strict=True)]
+    heights = [
+        part * np.asarray(d(x), dtype=float) for part, d in zip(share, (first, second), strict=True)
+    ]
     least = np.minimum(*heights)
-    area = float(np.trapezoid(least, x)) if hasattr(np, "trapezoid") else float(np.trapz(least, x))
+    area = float(trapezoid(least, x))
     ax.fill_between(x, least, color=RED, alpha=0.3, linewidth=0,
                     label=f"{'overlap' if priors is None else 'Bayes error'} {area:.4g}")  # fmt: skip
     for height, name, colour in zip(heights, names, (BLUE, ORANGE), strict=True):
@@ -177,7 +182,9 @@ def losses(
     for name, loss in (MARGIN_LOSSES if functions is None else functions).items():
         values = np.asarray(loss(margin), dtype=float)
         if values.shape != margin.shape:
-            raise ValueError(f"the loss {name!r} gave shape {values.shape} for {margin.size} margins")
+            raise ValueError(
+                f"the loss {name!r} gave shape {values.shape} for {margin.size} margins"
+            )
         colour, style, width = _STYLES.get(name, (None, "-", 1.7))
         ax.plot(margin, values, color=colour, linestyle=style, linewidth=width, label=name)
     ax.set(xlabel="margin y f", ylabel="loss", xlim=interval, ylim=(0, 4))

@@ -16,5 +16,6 @@ uses them.
 - `brownboost`: the differential equation of a round, and the clock;
 - `lpboost`: the largest soft margin with every hypothesis on the table;
 - `adaboost_r2`: rows drawn by their losses, weighted medians;
-- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap.
+- `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
+- `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
 """

@@ -1,6 +1,107 @@
-"""What the theory says about a model at hand."""
+"""What theory says of a learner, measured: its bias and variance, its edge, its excess risk.
 
-from bosquet.theory.certificate import certificate
-from bosquet.theory.games import Game, MaximalMargin, game_value, maximal_margin
+Everything here asks models through ``fit`` and ``predict`` alone, so that it works on scikit-learn's
+as well as on Bosquet's. Results are small records that print as a table with their formula.
 
-__all__ = ["Game", "MaximalMargin", "certificate", "game_value", "maximal_margin"]
+>>> from bosquet.datasets import Pieces
+>>> from bosquet.theory import weak_learnability
+>>> print(f"{12 * weak_learnability('stumps', Pieces(), random_state=0).gamma:.3f} / 12")
+1.000 / 12
+"""
+
+from typing import Any
+
+from bosquet.bagging import distinct_samples, probability_drawn
+from bosquet.theory.bayes import BayesError, bayes_error
+from bosquet.theory.decomposition import BiasVariance, bias_variance
+from bosquet.theory.degree import DegreeChoice, polynomial_degree
+from bosquet.theory.learnability import WeakLearnability, weak_learnability
+from bosquet.theory.neighbours import SimpleRules, cover_hart_bound, log_neighbours, simple_rules
+from bosquet.theory.richness import Rademacher, rademacher
+from bosquet.theory.risk import ExcessRisk, RiskParts, excess_risk
+from bosquet.theory.sample_sizes import (
+    Bound,
+    NoFreeLunch,
+    least_sample_size,
+    no_free_lunch,
+    sample_size,
+    sauer_bound,
+    uniform_deviation,
+)
+from bosquet.theory.vc import (
+    StumpVote,
+    pieces_as_vote,
+    vc_dim_of_stumps,
+    vc_dim_of_trees,
+    vc_dim_of_votes,
+)
+from bosquet.theory.votes import (
+    Ambiguity,
+    VoteAmbiguity,
+    ambiguity,
+    predictions_of,
+    vote_ambiguity,
+)
+
+# Looked up when first used.
+_HOME = {
+    "Game": "bosquet.theory.games",
+    "MaximalMargin": "bosquet.theory.games",
+    "certificate": "bosquet.theory.certifying",
+    "game_value": "bosquet.theory.games",
+    "maximal_margin": "bosquet.theory.games",
+}
+
+__all__ = [
+    "Ambiguity",
+    "BayesError",
+    "BiasVariance",
+    "Bound",
+    "DegreeChoice",
+    "ExcessRisk",
+    "Game",
+    "MaximalMargin",
+    "NoFreeLunch",
+    "Rademacher",
+    "RiskParts",
+    "SimpleRules",
+    "StumpVote",
+    "VoteAmbiguity",
+    "WeakLearnability",
+    "ambiguity",
+    "bayes_error",
+    "bias_variance",
+    "certificate",
+    "cover_hart_bound",
+    "distinct_samples",
+    "excess_risk",
+    "game_value",
+    "least_sample_size",
+    "log_neighbours",
+    "maximal_margin",
+    "no_free_lunch",
+    "pieces_as_vote",
+    "polynomial_degree",
+    "predictions_of",
+    "probability_drawn",
+    "rademacher",
+    "sample_size",
+    "sauer_bound",
+    "simple_rules",
+    "uniform_deviation",
+    "vc_dim_of_stumps",
+    "vc_dim_of_trees",
+    "vc_dim_of_votes",
+    "vote_ambiguity",
+    "weak_learnability",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        import importlib
+
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bosquet.theory' has no attribute {name!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bosquet._sklearn import check_is_fitted
 from bosquet._targets import check_labels, class_numbers
@@ -28,6 +29,14 @@ class Round:
     @property
     def added(self) -> np.ndarray:
         return self.said if self.alpha is None else self.alpha * self.said
+
+    @property
+    def size(self) -> float:
+        """The most that it moves a margin on these rows: what margins are measured in."""
+        if self.said.ndim > 1:
+            added = self.added
+            return float((added.max(axis=1) - added.min(axis=1)).max(initial=0.0))
+        return float(np.abs(self.said).max(initial=0.0)) if self.alpha is None else abs(self.alpha)
 
 
 def rounds_of(model: Any, X: Any) -> Iterator[Round]:
@@ -54,6 +63,8 @@ def is_scikit_learns(model: Any) -> bool:
 
 def _rounds_of_scikit_learn(model: Any, X: Any) -> Iterator[Round]:
     weights = model.estimator_weights_[: len(model.estimators_)]
+    # Its learners were given bare arrays, and warn of names.
+    X = X if issparse(X) else np.asarray(X)
     for learner, weight in zip(model.estimators_, weights, strict=True):
         predicted = learner.predict(X)
         if len(model.classes_) == 2:
@@ -103,9 +114,8 @@ def vc_dim_of_learner(model: Any) -> float | None:
     """A bound on the VC dimension of the model's learners, where they are trees."""
     if not is_scikit_learns(model):
         return getattr(model.certificate_, "vc_dim", None)
-    trees = [getattr(learner, "tree_", None) for learner in model.estimators_]
-    if any(tree is None for tree in trees):
+    if not all(hasattr(learner, "tree_") for learner in model.estimators_):
         return None
-    splits = max(int(tree.n_leaves) - 1 for tree in trees)
+    splits = max(int(learner.tree_.n_leaves) - 1 for learner in model.estimators_)
     features = model.n_features_in_
     return vc_dim_of_stumps(features) if splits <= 1 else vc_dim_of_trees(splits, features)

@@ -19,7 +19,9 @@ from bosquet.theory._rounds import (
 )
 
 _SEVERAL = "with several classes Π Z_t is no bound on the error"
+_CHANCE = "with K classes chance is 1 - 1/K, not ½"
 _OTHER_ROWS = "these are not the rows the vote was learned from"
+_OTHER_WEIGHTS = "how this variant weighs its rows is not known here"
 _LEARNERS_OWN = "the learners of this variant carry their own weight"
 
 
@@ -39,7 +41,7 @@ def certificate(
     D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i)) / Z_t,
 
     so that Π Z_t bounds the error on the rows of X whichever they are. On the rows the model was
-    fitted to, ε_t and Z_t are those of the fit.
+    fitted to, ε_t and Z_t are those of the fit, if that weighted its rows as AdaBoost does.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def certificate(
     >>> found.holds()
     True
     >>> print(f"{found.training_errors[-1]:.3f} ≤ {found.product[-1]:.3f}")
-    0.000 ≤ 0.010
+    0.000 ≤ 0.013
     """
     steps = rounds_of(model, X)
     target = signs_or_numbers(model, y)
@@ -82,32 +84,48 @@ def certificate(
     for step in steps:
         check_same_length(target.size, step.said.shape[0])
         record.add(step)
-    several = len(model.classes_) > 2
-    missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
-    if several:
-        missing |= {"normalisers": _SEVERAL, "exponential_bound": _SEVERAL}
-    if not training:
-        missing |= {"vc_bound": _OTHER_ROWS, "kth_margin_bound": _OTHER_ROWS}
-    if record.carries_own_weight:
-        missing |= {"errors": _LEARNERS_OWN, "alphas": _LEARNERS_OWN}
-    for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
-        if vc_dim is not None and training:
+    missing = _reasons(model, record, training)
+    if vc_dim is not None and training:
+        for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
             missing.pop(name, None)
-    dimension = vc_dim if vc_dim is not None else vc_dim_of_learner(model)
-    if several and vc_dim is None:
-        missing.setdefault("vc_dim", "the bounds built on it are for two classes")
     return Certificate.from_rounds(
         variant=_variant(model),
         n_rows=target.size,
         errors=record.errors,
-        alphas=None if record.carries_own_weight else record.alphas,
+        alphas=record.alphas,
         normalisers=record.normalisers,
         training_errors=record.training_errors,
         margins=record.margins(),
         row_weight=given if given.size else None,
-        vc_dim=dimension,
+        vc_dim=vc_dim if vc_dim is not None else vc_dim_of_learner(model),
         missing=missing,
     )
+
+
+def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
+    """Why something cannot be had: what the fit itself said, and what these rows add to it."""
+    missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
+    if record.carries_own_weight:
+        missing.setdefault("alphas", _LEARNERS_OWN)
+        missing.setdefault("exponential_bound", _LEARNERS_OWN)
+    if not _weighs_exponentially(model):
+        missing.setdefault("errors", _OTHER_WEIGHTS)
+    if len(model.classes_) > 2:
+        missing.setdefault("edges", _CHANCE)
+        missing.setdefault("vc_dim", "the bounds built on it are for two classes")
+        for name in ("normalisers", "exponential_bound"):
+            missing.setdefault(name, _SEVERAL)
+    if not training:
+        missing |= {"vc_bound": _OTHER_ROWS, "kth_margin_bound": _OTHER_ROWS}
+    return missing
+
+
+def _weighs_exponentially(model: Any) -> bool:
+    """Whether the weights D_t computed here are those that the learners were fitted under."""
+    if is_scikit_learns(model):
+        return True
+    known = ("discrete", "real", "anyboost, exponential")
+    return len(model.classes_) == 2 and model.certificate_.variant in known
 
 
 def _variant(model: Any) -> str:
@@ -136,8 +154,10 @@ class _Record:
             agreement = self.target * step.said
         else:
             agreement = np.where(is_wrong(step.said, self.target), -1.0, 1.0)
-        self.errors.append(float(self.weight @ (1 - agreement)) / 2)
         alpha = 1.0 if step.alpha is None else step.alpha
+        # Of answers without a scale of their own only the sign can be wrong.
+        lost = (1 - np.sign(agreement)) / 2 if step.alpha is None else (1 - agreement) / 2
+        self.errors.append(float(self.weight @ lost))
         self.alphas.append(alpha)
         self.carries_own_weight |= step.alpha is None
         raised = self.weight * np.exp(-alpha * agreement)
@@ -146,7 +166,7 @@ class _Record:
         if z > 0:
             self.weight = raised / z
         self.vote = self.vote + step.added
-        self.length += float(np.abs(step.added).max(initial=0.0)) if step.alpha is None else abs(alpha)
+        self.length += step.size
         self.training_errors.append(float(self.start @ is_wrong(self.vote, self.target)))
 
     def margins(self) -> np.ndarray | None:

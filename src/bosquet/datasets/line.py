@@ -1,0 +1,138 @@
+"""Data on a line: functions in pieces, and a polynomial seen with noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet._parameters import check_value, choice, number
+from bosquet.datasets.generator import LabelledInputs, RegressionGenerator, noisy_labels
+from bosquet.datasets.spheres import check_label_noise
+
+
+@dataclass(frozen=True)
+class Pieces(LabelledInputs):
+    """A line cut into pieces whose labels alternate between +1 and -1.
+
+    With two cuts these are the three-piece functions b, -b, b, for which stumps are a weak learner
+    with γ = 1/12: whatever the distribution, one of the three pieces weighs at most 1/3, and a stump
+    can be right on the other two (`bosquet.theory.weak_learnability`). X is uniform on [0, 1].
+
+    Parameters
+    ----------
+    cuts : sequence of float, default=(1/3, 2/3)
+        Ends of the pieces inside (0, 1), growing. A value at a cut belongs to the piece before it.
+    first : {1, -1}, default=1
+        Label of the first piece.
+    label_noise : float, default=0
+        The chance that a label is turned round, below 1/2; it is the error of the best rule.
+
+    Examples
+    --------
+    >>> from bosquet.datasets import Pieces
+    >>> Pieces().bayes_predict([[0.1], [0.5], [0.9]])
+    array([ 1, -1,  1])
+    """
+
+    cuts: tuple[float, ...] = (1 / 3, 2 / 3)
+    first: int = 1
+    label_noise: float = 0.0
+
+    n_features = 1
+
+    def __post_init__(self) -> None:
+        cuts = np.asarray(self.cuts, dtype=float)
+        inside = cuts.ndim == 1 and ((cuts > 0) & (cuts < 1)).all() and (np.diff(cuts) > 0).all()
+        if not inside:
+            raise ValueError(
+                f"cuts={self.cuts!r} is out of range: cuts must be growing numbers inside (0, 1)"
+            )
+        object.__setattr__(self, "cuts", tuple(float(cut) for cut in cuts))
+        check_value("first", self.first, choice(1, -1))
+        check_label_noise(self.label_noise, 2)
+
+    @property
+    def classes(self) -> np.ndarray:
+        return np.array([-1, 1])
+
+    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+        return random.random((n, 1))
+
+    def probability(self, X: Any) -> np.ndarray:
+        piece = np.searchsorted(np.array(self.cuts), self._rows(X)[:, 0], side="left")
+        positive = (piece % 2 == 0) == (self.first == 1)
+        return noisy_labels(positive.astype(int), 2, self.label_noise)
+
+    @property
+    def bayes_error(self) -> float:
+        return float(self.label_noise)
+
+
+@dataclass(frozen=True)
+class Polynomial(RegressionGenerator):
+    """y_i = f(i/n) + ε_i for i = 1, ..., n: a polynomial seen with noise at equal distances.
+
+    The inputs are fixed; only the noise is drawn. See `bosquet.theory.polynomial_degree` for the
+    degree that such data call for.
+
+    Parameters
+    ----------
+    coefficients : sequence of float, default=(0, 10, -30, 20)
+        Of 1, x, x², ...; by default f(x) = 10 x (1 - x)(1 - 2x), a cubic with one bump up and one down.
+    noise : float, default=0.3
+        Standard deviation of ε.
+
+    Examples
+    --------
+    >>> from bosquet.datasets import Polynomial
+    >>> X, y = Polynomial(noise=0).sample(4)
+    >>> X.ravel(), y
+    (array([0.25, 0.5 , 0.75, 1.  ]), array([ 0.9375,  0.    , -0.9375,  0.    ]))
+    """
+
+    coefficients: tuple[float, ...] = (0.0, 10.0, -30.0, 20.0)
+    noise: float = 0.3
+
+    n_features = 1
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.coefficients, dtype=float)
+        if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
+            raise ValueError(
+                f"coefficients={self.coefficients!r} is out of range: coefficients must be one or more"
+                " finite numbers"
+            )
+        object.__setattr__(self, "coefficients", tuple(float(value) for value in values))
+        check_value("noise", self.noise, number(0))
+
+    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+        return np.arange(1, n + 1)[:, None] / n
+
+    def mean(self, X: Any) -> np.ndarray:
+        return np.polynomial.polynomial.polyval(self._rows(X)[:, 0], self.coefficients)
+
+
+def make_three_pieces(
+    n_samples: int = 100,
+    *,
+    cuts: tuple[float, float] = (1 / 3, 2 / 3),
+    label_noise: float = 0.0,
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of `Pieces` with two cuts: +1, -1, +1 along a line."""
+    if len(cuts) != 2:
+        raise ValueError(f"cuts={cuts!r} is out of range: three pieces have two cuts")
+    return Pieces(tuple(cuts), label_noise=label_noise).sample(n_samples, random_state)
+
+
+def make_polynomial(
+    n_samples: int = 100,
+    *,
+    coefficients: tuple[float, ...] = Polynomial.coefficients,
+    noise: float = 0.3,
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of `Polynomial`: f(i/n) + ε."""
+    return Polynomial(coefficients, noise).sample(n_samples, random_state)

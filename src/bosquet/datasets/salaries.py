@@ -1,0 +1,97 @@
+"""Who earns a high salary, given age and years of study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bosquet.datasets.generator import LabelledInputs
+
+
+@dataclass(frozen=True)
+class Salaries(LabelledInputs):
+    r"""A high salary (class 1) by age and years of study, with the chance
+
+    .. math:: \eta(x) = P(Y = 1 \mid \text{age}, \text{studies})
+              = \max\left(\frac{\text{studies}}{20} - \frac{(\text{age} - 45)^2}{500},\ 0\right),
+
+    at most 1. Age and studies are uniform and independent. The frontier of the best rule, η = ½, is
+    the parabola studies = 10 + (age - 45)² / 25.
+
+    Parameters
+    ----------
+    ages : (float, float), default=(20, 70)
+        Youngest and oldest.
+    studies : (float, float), default=(0, 20)
+        Fewest and most years of study.
+
+    Examples
+    --------
+    >>> from bosquet.datasets import Salaries
+    >>> salaries = Salaries()
+    >>> salaries.bayes_predict([[45, 9], [45, 11], [25, 20]])
+    array([0, 1, 0])
+    >>> print(f"{salaries.bayes_error:.4f}")
+    0.1542
+    """
+
+    ages: tuple[float, float] = (20, 70)
+    studies: tuple[float, float] = (0, 20)
+
+    n_features = 2
+
+    def __post_init__(self) -> None:
+        for name in ("ages", "studies"):
+            span = np.asarray(getattr(self, name), dtype=float)
+            if span.shape != (2,) or not np.isfinite(span).all() or not span[0] < span[1]:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is out of range: {name} must be two numbers,"
+                    " the smaller first"
+                )
+
+    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+        return np.column_stack(
+            [random.uniform(*self.ages, size=n), random.uniform(*self.studies, size=n)]
+        )
+
+    def probability(self, X: Any) -> np.ndarray:
+        age, studies = self._rows(X).T
+        high = np.clip(studies / 20 - (age - 45) ** 2 / 500, 0, 1)
+        return np.column_stack([1 - high, high])
+
+    def frontier(self, age: Any) -> np.ndarray:
+        """The years of study from which on a high salary is more likely than not, at each age."""
+        return 10 + (np.asarray(age, dtype=float) - 45) ** 2 / 25
+
+    @cached_property
+    def bayes_error(self) -> float:
+        """E[min(η, 1 - η)]: the integral over studies in closed form, that over age by Simpson."""
+        from scipy.integrate import simpson
+
+        age = np.linspace(*self.ages, 20_001)
+        low, high = (years / 20 - (age - 45) ** 2 / 500 for years in self.studies)
+        span = (self.studies[1] - self.studies[0]) / 20
+        inner = (_area_of_smaller(high) - _area_of_smaller(low)) / span
+        return float(simpson(inner, x=age) / (self.ages[1] - self.ages[0]))
+
+
+def _area_of_smaller(v: np.ndarray) -> np.ndarray:
+    """∫ min(u, 1 - u) du from 0 to v, where u below 0 counts as 0 and above 1 as 1."""
+    v = np.clip(v, 0, 1)
+    return np.where(v < 0.5, v**2 / 2, 0.25 - (1 - v) ** 2 / 2)
+
+
+def make_salaries(
+    n_samples: int = 100, *, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of `Salaries`: columns age and years of study, class 1 for a high salary.
+
+    >>> from bosquet.datasets import make_salaries
+    >>> X, y = make_salaries(1000, random_state=0)
+    >>> print(f"{y.mean():.2f} of them earn much")
+    0.23 of them earn much
+    """
+    return Salaries().sample(n_samples, random_state)

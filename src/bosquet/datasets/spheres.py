@@ -1,0 +1,138 @@
+"""Shells of a ball: classes by the distance from the origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet._parameters import check_value, integer, number
+from bosquet.datasets.generator import LabelledInputs, noisy_labels
+
+
+@dataclass(frozen=True)
+class NestedSpheres(LabelledInputs):
+    """X ~ N(0, I), and the class is the shell about the origin that a row lies in.
+
+    The squared radii that part the shells are quantiles of the chi-square distribution, so that the
+    classes are equally likely. With `label_noise` a label is replaced by one of the others. The best
+    rule knows the shells, and its error is the label noise.
+
+    Parameters
+    ----------
+    n_features : int, default=10
+    n_classes : int, default=2
+    label_noise : float, default=0
+        Below 1 - 1 / n_classes, beyond which a label says nothing.
+
+    Examples
+    --------
+    >>> from bosquet.datasets import NestedSpheres
+    >>> shells = NestedSpheres(n_features=2, n_classes=3)
+    >>> shells.bayes_predict([[0, 0.1], [1, 0.5], [2, 2]])
+    array([0, 1, 2])
+    """
+
+    n_features: int = 10
+    n_classes: int = 2
+    label_noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_value("n_features", self.n_features, integer(1))
+        check_value("n_classes", self.n_classes, integer(2))
+        check_label_noise(self.label_noise, self.n_classes)
+
+    @property
+    def classes(self) -> np.ndarray:
+        return np.arange(self.n_classes)
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """The squared radii between the shells."""
+        from scipy.stats import chi2
+
+        return chi2.ppf(np.arange(1, self.n_classes) / self.n_classes, self.n_features)
+
+    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+        return random.standard_normal((n, self.n_features))
+
+    def probability(self, X: Any) -> np.ndarray:
+        shell = np.searchsorted(self.thresholds, (self._rows(X) ** 2).sum(axis=1), side="left")
+        return noisy_labels(shell, self.n_classes, self.label_noise)
+
+    @property
+    def bayes_error(self) -> float:
+        return float(self.label_noise)
+
+
+@dataclass(frozen=True)
+class ChiSquare(LabelledInputs):
+    """Example 10.2 of *The Elements of Statistical Learning*: is |X|² above 9.34?
+
+    X has ten independent standard normal columns, and y is +1 where |X|² > 9.34, the median of the
+    chi-square distribution with ten degrees of freedom, else -1. Labels have no noise.
+
+    Parameters
+    ----------
+    threshold : float, default=9.34
+    n_features : int, default=10
+
+    Examples
+    --------
+    >>> from bosquet.datasets import ChiSquare
+    >>> X, y = ChiSquare().sample(10_000, random_state=0)
+    >>> bool((y == ChiSquare().bayes_predict(X)).all()), f"{(y == 1).mean():.2f}"
+    (True, '0.50')
+    """
+
+    threshold: float = 9.34
+    n_features: int = 10
+
+    def __post_init__(self) -> None:
+        check_value("threshold", self.threshold, number(0))
+        check_value("n_features", self.n_features, integer(1))
+
+    @property
+    def classes(self) -> np.ndarray:
+        return np.array([-1, 1])
+
+    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+        return random.standard_normal((n, self.n_features))
+
+    def probability(self, X: Any) -> np.ndarray:
+        outside = (self._rows(X) ** 2).sum(axis=1) > self.threshold
+        return noisy_labels(outside.astype(int), 2, 0.0)
+
+    @property
+    def bayes_error(self) -> float:
+        return 0.0
+
+
+def check_label_noise(label_noise: Any, n_classes: int) -> None:
+    limit = 1 - 1 / n_classes
+    ok, _ = number(0)
+    check_value(
+        "label_noise",
+        label_noise,
+        (lambda value: ok(value) and value < limit, f"a number in [0, {limit:g})"),
+    )
+
+
+def make_nested_spheres(
+    n_samples: int = 100,
+    n_features: int = 10,
+    *,
+    n_classes: int = 2,
+    label_noise: float = 0.0,
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of `NestedSpheres`: classes that are shells about the origin."""
+    return NestedSpheres(n_features, n_classes, label_noise).sample(n_samples, random_state)
+
+
+def make_hastie_10_2(
+    n_samples: int = 12_000, *, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of `ChiSquare`, under the name scikit-learn gives them; labels -1 and +1."""
+    return ChiSquare().sample(n_samples, random_state)

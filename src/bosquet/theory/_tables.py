@@ -1,0 +1,38 @@
+"""How a result is printed: its name, its formula, and its numbers in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def as_text(value: Any) -> str:
+    """A number short enough for a table."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if float(value).is_integer() and abs(float(value)) < 1e15:
+        return str(int(value))
+    return f"{float(value):.4g}"
+
+
+def table(rows: Iterable[Sequence[Any]], header: Sequence[str] | None = None) -> str:
+    """Rows in columns as wide as they need to be: the first to the left, numbers to the right."""
+    cells = [[as_text(value) for value in row] for row in rows]
+    if header is not None:
+        cells.insert(0, list(header))
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = []
+    for row in cells:
+        first = row[0].ljust(widths[0])
+        rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        lines.append("  ".join([first, *rest]).rstrip())
+    return "\n".join("  " + line for line in lines)
+
+
+def result_text(title: str, formula: str, body: str, *notes: str) -> str:
+    """A result as it is printed: what it is, by which formula, its table, what to know of it."""
+    return "\n".join([title, "  " + formula, body, *("  " + note for note in notes if note)])

@@ -1,0 +1,109 @@
+"""Where the training sets of an experiment come from: a generator, or a table that is split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from bosquet._sklearn import rows_of
+from bosquet.theory._learning import Truth, class_codes
+
+
+class TrainingSets(Protocol):
+    knows_noise: ClassVar[bool]
+
+    def truth(self, random: np.random.RandomState) -> Truth:
+        """The test rows, and what is known of them."""
+
+    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]: ...
+
+
+@dataclass(frozen=True)
+class FromGenerator:
+    """Fresh rows for each training set, and a truth that is known."""
+
+    generator: Any
+    n_train: int
+    n_test: int
+
+    knows_noise: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, generator: Any, n_train: Any, n_test: Any) -> FromGenerator:
+        """Of a generator there are no shares: a float stands for a number of rows by default."""
+        return cls(
+            generator,
+            int(n_train) if isinstance(n_train, int | np.integer) else 200,
+            int(n_test) if isinstance(n_test, int | np.integer) else 1000,
+        )
+
+    def truth(self, random: np.random.RandomState) -> Truth:
+        return Truth.of(self.generator, self.generator.sample(self.n_test, random)[0])
+
+    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
+        return self.generator.sample(self.n_train, random)
+
+
+@dataclass(frozen=True)
+class FromTable:
+    """Some rows are held out; training sets are drawn without replacement from the others."""
+
+    X: Any
+    y: np.ndarray
+    test: np.ndarray
+    pool: np.ndarray
+    n_train: int
+    as_classes: bool
+
+    knows_noise: ClassVar[bool] = False
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        loss: str,
+        n_train: Any,
+        n_test: Any,
+        random: np.random.RandomState,
+    ) -> FromTable:
+        from sklearn.base import is_classifier
+
+        if y is None:
+            raise ValueError("y is missing: a table of rows needs the target that goes with it")
+        target = np.asarray(y)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if target.shape != (n,):
+            raise ValueError(f"y has shape {target.shape}, but X has {n} rows")
+        held_out = _count(n_test, n)
+        if not 0 < held_out < n:
+            raise ValueError(
+                f"n_test={n_test!r} of {n} rows leaves none to learn from or to test on"
+            )
+        order = random.permutation(n)
+        pool = np.sort(order[held_out:])
+        rows = _count(0.5 if n_train is None else n_train, pool.size)
+        if not 0 < rows <= pool.size:
+            raise ValueError(f"n_train={n_train!r}, but there are {pool.size} rows to draw from")
+        as_classes = loss == "zero-one" or (loss == "auto" and is_classifier(estimator))
+        return cls(X, target, np.sort(order[:held_out]), pool, rows, as_classes)
+
+    def truth(self, random: np.random.RandomState) -> Truth:
+        X, y = rows_of(self.X, self.test), self.y[self.test]
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if not self.as_classes:
+            return Truth(X, mean=y.astype(float), variance=np.zeros(y.size))
+        classes = np.unique(self.y)
+        certain = np.eye(classes.size)[class_codes(y, classes, "y")]
+        return Truth(X, probability=certain, classes=classes)
+
+    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
+        rows = np.sort(random.choice(self.pool, size=self.n_train, replace=False))
+        return rows_of(self.X, rows), self.y[rows]
+
+
+def _count(amount: int | float, whole: int) -> int:
+    return int(amount) if isinstance(amount, int | np.integer) else round(amount * whole)

@@ -1,0 +1,83 @@
+"""Rademacher complexity: exact on small samples, a bracket on large ones."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.tree import DecisionTreeClassifier
+
+from bosquet.datasets import Twonorm
+from bosquet.reference import risk as twin
+from bosquet.theory import rademacher
+
+
+@given(
+    hnp.arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.integers(-3, 3))
+)
+@settings(max_examples=40, deadline=None)
+def test_a_finite_class_has_the_mean_over_all_signs(said):
+    found = rademacher(said)
+    assert found.value == pytest.approx(twin.rademacher(said.T), abs=1e-12)
+    assert found.standard_error == 0
+    assert found.value <= found.massart + 1e-12
+    assert found.value >= -1e-12
+
+
+@given(
+    hnp.arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.integers(0, 3))
+)
+@settings(max_examples=40, deadline=None)
+def test_stumps_have_the_mean_over_all_signs(X):
+    found = rademacher("stumps", X)
+    assert found.value == pytest.approx(twin.rademacher(twin.all_stumps(X)), abs=1e-12)
+    assert found.value <= found.massart + 1e-12
+
+
+def test_all_labellings_follow_any_noise_and_one_rule_none():
+    every = np.array([[1, 1, -1, -1], [1, -1, 1, -1]])
+    assert rademacher(every).value == 1
+    assert rademacher(np.ones((5, 1))).value == pytest.approx(0)
+
+
+def test_drawn_signs_agree_with_all_signs_and_more_rows_leave_less_richness():
+    X, _ = Twonorm(3).sample(400, random_state=0)
+    few, many = (rademacher("stumps", X[:n], random_state=0, n_draws=300) for n in (20, 400))
+    assert few.standard_error > 0
+    assert many.value < few.value / 2
+    assert many.value <= many.massart
+    rows = X[:13, :1]
+    drawn = rademacher("stumps", rows, n_draws=2000, random_state=0)
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=13)))
+    exact = (signs @ twin.all_stumps(rows).T).max(axis=1).mean() / 13
+    assert abs(drawn.value - exact) < 4.5 * drawn.standard_error
+
+
+def test_a_learner_stands_in_for_the_supremum_from_below():
+    X, _ = Twonorm(3).sample(60, random_state=0)
+    exact = rademacher("stumps", X, n_draws=100, random_state=0)
+    gini = rademacher(DecisionTreeClassifier(max_depth=1), X, n_draws=100, random_state=0)
+    full = rademacher(DecisionTreeClassifier(), X, n_draws=20, random_state=0)
+    assert gini.value <= exact.value + 3 * exact.standard_error
+    assert not gini.exact_supremum
+    assert full.value == 1
+    assert "at least this much" in repr(gini)
+
+
+def test_the_gap_is_the_complexity_and_the_luck_of_the_sample():
+    found = rademacher("stumps", np.arange(100.0)[:, None], n_draws=50, random_state=0)
+    luck = 3 * np.sqrt(np.log(2 / 0.1) / 200)
+    assert found.gap(0.1) == pytest.approx(found.value + luck)
+    with pytest.raises(ValueError, match="values -1 and \\+1"):
+        rademacher(np.array([[0.5], [2.0]])).gap()
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="hypotheses='trees'"):
+        rademacher("trees", [[1.0]])
+    with pytest.raises(ValueError, match="shape \\(n_samples, n_rules\\)"):
+        rademacher([1, 2])
+    with pytest.raises(ValueError, match="X is missing"):
+        rademacher(DecisionTreeClassifier())
