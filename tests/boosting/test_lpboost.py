@@ -20,6 +20,7 @@ import bosquet
 from bosquet import LPBoostClassifier
 from bosquet.boosting._margin_programme import MarginProgramme, soft_margin
 from bosquet.reference import lpboost as twin
+from bosquet.theory import certificate as theory_certificate
 from bosquet.theory import game_value, maximal_margin
 
 
@@ -100,9 +101,23 @@ def test_values_rise_and_the_last_round_only_proves():
     assert (np.diff(model.values_) > -1e-9).all()
     assert len(model.values_) == len(model.upper_bounds_) == model.n_iter_
     assert model.upper_bounds_.min() == model.upper_bound_ >= model.value_ - 1e-12
-    assert len(model.certificate_.alphas) == model.n_iter_ - 1
+    np.testing.assert_array_equal(model.certificate_.alphas, model.estimator_weights_)
     assert (model.estimator_weights_ > 0).all()
     assert len(model.estimators_) == len(model.estimator_weights_) <= model.n_iter_ - 1
+
+
+def test_the_certificate_is_that_of_the_vote():
+    X, y = small_sample(5, rows=60, noise=0.3)
+    model = LPBoostClassifier(nu=0.2).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.holds()
+    np.testing.assert_allclose(certificate.margins, y * model.decision_function(X), atol=1e-12)
+    errors = [np.mean(said != y) for said in model.staged_predict(X)]
+    np.testing.assert_allclose(certificate.training_errors, errors)
+    assert certificate.product is None
+    assert "linear programme" in certificate.missing["product"]
+    again = theory_certificate(model, X, y)
+    np.testing.assert_allclose(again.margins, certificate.margins, atol=1e-12)
 
 
 def test_the_soft_margin_of_a_vote_is_the_best_over_all_levels():

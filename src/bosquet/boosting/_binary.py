@@ -182,15 +182,21 @@ class BinaryVote(ClassifierMixin, BaseEstimator):
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(np.intp)]
 
-    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The vote of the first 1, 2, ... hypotheses, with the weights that they have in the end."""
         check_is_fitted(self, "_vote")
         columns = self._encoder.transform(X)
         data = columns if isinstance(self._vote, TreeVote) else shaped(X)
         threads = effective_threads(self.n_jobs)
-        raw: Any = 0.0
+        f: Any = 0.0
         for t in range(self._vote.n_rounds):
-            raw = raw + self._vote.raw(data, threads, t, t + 1)[:, 0]
-            yield raw
+            f = f + self._vote.raw(data, threads, t, t + 1)[:, 0]
+            yield f
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The class that the first 1, 2, ... hypotheses are for."""
+        for f in self.staged_decision_function(X):
+            yield self.classes_[(f > 0).astype(np.intp)]
 
     # ------------------------------------------------------------------- asking
     @property

@@ -31,15 +31,15 @@ class MarginProgramme:
 
     def __init__(self, caps: np.ndarray):
         self.caps = caps
-        self._worths: list[np.ndarray] = []
+        self.worths: list[np.ndarray] = []
 
     def add(self, worth: np.ndarray) -> None:
         """One more hypothesis, by what it is worth on each row."""
-        self._worths.append(worth)
+        self.worths.append(worth)
 
     def solve(self) -> Solution:
-        rows, columns = self.caps.size, len(self._worths)
-        worths = np.stack(self._worths)
+        rows, columns = self.caps.size, len(self.worths)
+        worths = np.stack(self.worths)
         # As shares of agreement, (1 + u) / 2: half of the table is then 0, which is half of the work.
         shares = csr_array(np.hstack([(1 + worths) / 2, np.full((columns, 1), -1.0)]))
         found = linprog(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -246,12 +245,3 @@ class BrownBoostClassifier(BinaryVote):
         """Probabilities of the two classes; of the second it is (1 + erf(f / sqrt(c))) / 2."""
         second = (1 + erf(self.decision_function(X) / math.sqrt(self.c_))) / 2
         return np.column_stack([1 - second, second])
-
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """The vote after each round."""
-        yield from self._staged_raw(X)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The class after each round."""
-        for f in self._staged_raw(X):
-            yield self.classes_[(f > 0).astype(np.intp)]

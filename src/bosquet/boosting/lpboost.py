@@ -86,7 +86,8 @@ class LPBoostClassifier(BinaryVote):
     values_, upper_bounds_ : arrays of shape (n_rounds,)
         The value after each round, and the agreement that its hypothesis had.
     certificate_ : Certificate
-        Of the rounds: `alphas` are the final weights of each round's hypothesis.
+        Of the vote as it is: `alphas` are the weights, `errors` those of the hypotheses under the
+        distributions that they were found under.
 
     Examples
     --------
@@ -133,7 +134,7 @@ class LPBoostClassifier(BinaryVote):
         search = ColumnGeneration(rows, float(self.nu), float(self.tol))
         search.run(int(self.n_estimators))
         best = search.solution
-        used = np.flatnonzero(best.vote > 0)
+        used = search.used
         for j in used:
             self._vote.add(search.hypotheses[j], float(best.vote[j]))
         self.estimator_weights_ = best.vote[used]
@@ -169,11 +170,9 @@ class ColumnGeneration:
         caps = rows.share / nu if nu > 0 else np.ones(rows.y.size)
         self.programme = MarginProgramme(np.minimum(caps, 1.0))
         self.hypotheses: list[Any] = []
-        self.votes: list[np.ndarray] = []
         self.values: list[float] = []
         self.agreements: list[float] = []
         self.errors: list[float] = []
-        self.training_errors: list[float] = []
         self.upper_bound, self.proof = np.inf, rows.share
         self.is_closed = False
         self.solution: Solution
@@ -212,27 +211,38 @@ class ColumnGeneration:
     def _take(self, h: Any, said: np.ndarray, distribution: np.ndarray) -> None:
         y = self.rows.y
         self.hypotheses.append(h)
-        self.votes.append(said)
         self.errors.append(float(distribution[(said > 0) != (y > 0)].sum()))
         self.programme.add(y * said)
         self.solution = self.programme.solve()
         self.values.append(self.solution.value)
-        f = self.solution.vote @ np.stack(self.votes)
-        self.training_errors.append(float(self.rows.share[(f > 0) != (y > 0)].sum()))
+
+    @property
+    def used(self) -> np.ndarray:
+        """The hypotheses with a weight above 0, in the order in which they were found."""
+        return np.flatnonzero(self.solution.vote > 0)
 
     def certificate(self) -> Certificate:
-        f = self.solution.vote @ np.stack(self.votes)
-        told = "all weights are set anew in every round"
-        vc_dim, missing = self.rows.capacity(all((np.abs(said) == 1).all() for said in self.votes))
+        """Of the vote as it ends: one voter after the other, with the weights that they have then."""
+        share, used = self.rows.share, self.used
+        margins, training_errors, says_signs = np.zeros(share.size), [], True
+        for j in used:
+            worth = self.programme.worths[j]
+            margins += self.solution.vote[j] * worth
+            # A vote of 0 is for the first class, which is right where y = -1.
+            wrong = (margins < 0) | ((margins == 0) & (self.rows.y > 0))
+            training_errors.append(float(share[wrong].sum()))
+            says_signs = says_signs and bool((np.abs(worth) == 1).all())
+        told = "the weights are those of a linear programme, set together at the end"
+        vc_dim, missing = self.rows.capacity(says_signs)
         return Certificate.from_rounds(
             variant="lpboost",
-            n_rows=f.size,
-            errors=self.errors,
-            alphas=self.solution.vote,
+            n_rows=share.size,
+            errors=np.asarray(self.errors)[used],
+            alphas=self.solution.vote[used],
             normalisers=None,
-            training_errors=self.training_errors,
-            margins=self.rows.y * f,
-            row_weight=self.rows.share,
+            training_errors=training_errors,
+            margins=margins,
+            row_weight=share,
             vc_dim=vc_dim,
             missing={
                 **missing,
