@@ -37,7 +37,7 @@ def quietly(model, *data):
         return model.fit(*data)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.floats(0.0, 0.4), st.sampled_from([0.02, 0.1, 0.3]))
 def test_the_potential_is_the_same_after_every_round(seed, noise, target):
     X, y, _ = noisy_half_space(80, noise, seed)
@@ -51,7 +51,7 @@ def test_the_potential_is_the_same_after_every_round(seed, noise, target):
         assert np.mean(rows) == pytest.approx(target, rel=1e-8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.floats(0.0, 0.2), st.sampled_from([0.05, 0.2, 0.4]))
 def test_when_the_time_is_up_the_training_error_is_at_most_the_target(seed, noise, target):
     X, y, _ = noisy_half_space(80, noise, seed)

@@ -43,7 +43,7 @@ def small_sample(seed, rows=30, features=3, noise=0.0):
     return X, y
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 500), st.sampled_from([0.0, 0.05, 0.2, 0.5, 1.0]), st.sampled_from([0.0, 1.0])
 )
@@ -60,7 +60,7 @@ def test_the_value_is_that_of_the_programme_with_every_stump(seed, nu, noise):
     assert model.gap_ <= 1e-6
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.4]))
 def test_vote_and_distribution_prove_the_value_from_both_sides(seed, nu):
     X, y = small_sample(seed, noise=0.5)
@@ -122,13 +122,13 @@ def test_the_certificate_is_that_of_the_vote():
 
 def test_the_soft_margin_of_a_vote_is_the_best_over_all_levels():
     random = np.random.default_rng(0)
-    for _ in range(50):
+    levels = np.linspace(-4, 4, 8001)
+    for _ in range(20):
         margins = random.normal(size=12).round(1)
         caps = np.minimum(random.uniform(0.05, 0.4, size=12), 1)
         rho, value = soft_margin(margins, caps)
-        levels = np.linspace(-4, 4, 8001)
-        values = [level - caps @ np.maximum(level - margins, 0) for level in levels]
-        assert value == pytest.approx(max(values), abs=2e-3)
+        values = levels - np.maximum(levels[:, None] - margins, 0) @ caps
+        assert value == pytest.approx(values.max(), abs=2e-3)
         assert rho - caps @ np.maximum(rho - margins, 0) == pytest.approx(value)
 
 
@@ -209,7 +209,7 @@ def test_works_in_a_pipeline_and_in_a_grid_search():
 
 
 # --------------------------------------------------------------------- as a game
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 500))
 def test_the_largest_margin_is_the_value_of_the_game_against_the_rows(seed):
     X, y = small_sample(seed, rows=15, noise=0.3)

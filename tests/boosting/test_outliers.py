@@ -26,7 +26,7 @@ MODELS = [
     AnyBoostClassifier(n_estimators=60, loss="logistic"),
     AnyBoostClassifier(n_estimators=60, loss="squared_hinge"),
     BrownBoostClassifier(n_estimators=60, target_error=0.1),
-    LPBoostClassifier(nu=0.2, tol=1e-2),
+    LPBoostClassifier(nu=0.2, tol=5e-2),
     GradientBoostingClassifier(n_estimators=30, max_leaf_nodes=4, early_stopping=False),
     TheirAdaBoost(n_estimators=60),
 ]
