@@ -59,6 +59,9 @@ class Entries {
         first_ = size_ = 0;
         if (column.is_narrow())
             collect_narrow(column, node, counted);
+        else if (std::size_t{column.codes} <= kSweptCodes * node.count &&
+                 std::size_t{column.codes} * sums_.width() <= kTableNumbers)
+            collect_in_table(column, node, counted);
         else
             collect_wide(column, node, counted);
     }
@@ -75,6 +78,11 @@ class Entries {
     void drop_missing() { first_ += has_missing(); }
 
   private:
+    // A table with a place for every code of a column beats sorting the rows as long as it stays in
+    // the cache, and most of its places are not swept in vain.
+    static constexpr std::size_t kTableNumbers = std::size_t{1} << 17;
+    static constexpr std::size_t kSweptCodes = 6;
+
     void make_room(std::size_t entries) {
         if (codes_.size() >= entries) return;
         codes_.resize(entries);
@@ -117,6 +125,43 @@ class Entries {
                 }
                 ++size;
             }
+        }
+        size_ = size;
+    }
+
+    // The same for more codes than a byte has; a code that occurs has a weight.
+    void collect_in_table(const CodedColumn& column, const NodeRows<typename Sums::Item>& node,
+                          bool counted) {
+        const std::uint32_t* code_of = column.wide.data();
+        const std::uint32_t width = sums_.width();
+        make_room(std::min<std::size_t>(node.count, column.codes));
+        if (histogram_.size() < std::size_t{column.codes} * width)
+            histogram_.resize(std::size_t{column.codes} * width);
+        double* histogram = histogram_.data();
+        for (std::size_t i = 0; i < node.count; ++i) {
+            std::uint32_t row = node.rows[i];
+            sums_.add(histogram + std::size_t{code_of[row]} * width, node.items[i], row);
+        }
+        if (counted) {
+            if (counts_of_.size() < column.codes) counts_of_.resize(column.codes);
+            for (std::size_t i = 0; i < node.count; ++i) ++counts_of_[code_of[node.rows[i]]];
+        }
+        std::size_t size = 0;
+        double* out = entry_sums_.data();
+        for (std::uint32_t code = 0; code < column.codes; ++code) {
+            double* entry = histogram + std::size_t{code} * width;
+            if (!(sums_.weight(entry) > 0)) continue;
+            codes_[size] = code;
+            for (std::uint32_t k = 0; k < width; ++k) {
+                out[k] = entry[k];
+                entry[k] = 0;
+            }
+            out += width;
+            if (counted) {
+                counts_[size] = counts_of_[code];
+                counts_of_[code] = 0;
+            }
+            ++size;
         }
         size_ = size;
     }

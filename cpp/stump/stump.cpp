@@ -10,13 +10,16 @@ namespace bosquet {
 
 namespace {
 
+// Values that a leaf holds: without vector leaves a tree adds to the output whose turn it is.
+std::size_t leaf_width(const Ensemble& ensemble) {
+    return ensemble.vector_leaves ? ensemble.outputs : 1;
+}
+
 void check_place(const Stump& stump, std::span<const double> values, const Ensemble& ensemble) {
-    if (!ensemble.vector_leaves && ensemble.outputs != 1)
-        throw InputError("a stump adds to one output, or to all of a model with vector leaves");
-    if (values.size() != 2 * std::size_t{ensemble.outputs})
+    if (values.size() != 2 * leaf_width(ensemble))
         throw InputError("the stump has " + std::to_string(values.size() / 2) +
-                         " values a side, the model has " + std::to_string(ensemble.outputs) +
-                         " outputs");
+                         " values a side, a tree of the model adds to " +
+                         std::to_string(leaf_width(ensemble)) + " of its outputs");
     if (stump.is_constant()) return;
     if (static_cast<std::uint32_t>(stump.feature) >= ensemble.features)
         throw InputError("the model has no feature " + std::to_string(stump.feature));
@@ -60,7 +63,7 @@ bool Stump::goes_left(double value) const {
 void append_stump(const Stump& stump, std::span<const double> values, double scale,
                   Ensemble& ensemble) {
     check_place(stump, values, ensemble);
-    std::size_t outputs = ensemble.outputs;
+    std::size_t outputs = leaf_width(ensemble);
     std::size_t leaves = stump.is_constant() ? 1 : 2;
     std::vector<double> scaled(values.begin(), values.begin() + leaves * outputs);
     for (double& value : scaled) {

@@ -123,11 +123,15 @@ def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
 def test_anyboost_never_makes_its_loss_larger(problem, loss):
     X, y, _ = problem
     for step in ("exact", "line_search"):
-        model = AnyBoostClassifier(loss, n_estimators=12, step=step)
+        model = AnyBoostClassifier(loss, n_estimators=16, step=step)
         try:
             model.fit(X, y)
         except WorseThanChance:
             return
-        lost = [model._decision.loss.value(y * f).mean() for f in model.staged_decision_function(X)]
-        start = model._decision.loss.value(np.zeros(1)).mean()
-        assert (np.diff([start, *lost]) <= 1e-9).all()
+        value = model._decision.loss.value
+        lost = [value(y * f).mean() for f in model.staged_decision_function(X)]
+        if loss == "doom2":
+            lost = lost[10:]  # after the rounds of AdaBoost that it starts from
+        else:
+            lost.insert(0, value(np.zeros(1)).mean())
+        assert (np.diff(lost) <= 1e-9).all()

@@ -43,19 +43,23 @@ def test_a_probability_is_that_at_which_the_loss_is_least(loss):
 )
 def test_every_loss_learns_with_every_step(easy, loss, step, learner):
     X, y = easy
-    model = AnyBoostClassifier(loss, step=step, estimator=learner, n_estimators=20).fit(X, y)
-    assert model.score(X, y) > 0.85
-    proba = model.predict_proba(X)
-    assert np.array_equal(model.classes_[(proba[:, 1] > 0.5).astype(int)], model.predict(X))
+    model = AnyBoostClassifier(loss, step=step, estimator=learner, n_estimators=30).fit(X, y)
+    assert model.score(X, y) > 0.8
+    proba, clear = model.predict_proba(X), np.abs(model.decision_function(X)) > 1e-9
+    said = model.classes_[(proba[:, 1] > 0.5).astype(int)]
+    assert np.array_equal(said[clear], model.predict(X)[clear])
 
 
 def test_an_exact_step_leaves_no_slope(easy):
     X, y = easy
     signs = 2 * y - 1
     for loss in LOSSES:
-        model = AnyBoostClassifier(loss, n_estimators=8).fit(X, y)
+        model = AnyBoostClassifier(loss, n_estimators=14).fit(X, y)
         found = margin_loss(loss)
-        for voter, f in zip(model.estimators_, model.staged_decision_function(X), strict=True):
+        rounds = zip(model.estimators_, model.staged_decision_function(X), strict=True)
+        for t, (voter, f) in enumerate(rounds):
+            if found.starts_from_adaboost and t < 10:
+                continue
             h = np.where(voter.predict(X) == 1, 1, -1)
             assert abs((found.slope(signs * f) * signs * h).mean()) < 1e-9
 
@@ -93,13 +97,11 @@ def test_a_loss_that_gives_up_rows_lets_outliers_be():
     y = np.where(rng.random(500) < 0.2, ~truth, truth)
     fresh = rng.normal(size=(4000, 2))
     right = fresh[:, 0] + fresh[:, 1] > 0
-    learner = DecisionTreeClassifier(max_depth=3)
 
     def score(loss):
-        model = AnyBoostClassifier(loss, estimator=learner, n_estimators=60, learning_rate=0.5)
-        return model.fit(X, y).score(fresh, right)
+        return AnyBoostClassifier(loss, n_estimators=150).fit(X, y).score(fresh, right)
 
-    assert score("doom2") > score("exponential") + 0.02
+    assert score("doom2") > score("exponential") + 0.04
 
 
 @pytest.mark.parametrize("multiclass", ["one-vs-all", "all-vs-all", "ecoc"])

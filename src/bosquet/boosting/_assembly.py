@@ -11,6 +11,7 @@ import numpy as np
 from bosquet._sklearn import effective_threads
 from bosquet.boosting._codes import code_matrix
 from bosquet.boosting._decisions import Decision, OfCodes, OfTwo, OfVotes
+from bosquet.boosting._descent import Descent, descend
 from bosquet.boosting._native_rounds import stump_rounds
 from bosquet.boosting._reweighting import Reweighting
 from bosquet.boosting._stagewise import Round, boost
@@ -135,7 +136,8 @@ class Assembly:
         if f is None and self.model._runs_natively(learner):
             return stump_rounds(learner, self.model.variant, variant, vote)  # type: ignore[arg-type]
         size = float(sum(kept.size[column] for kept in self.model._kept))
-        return boost(learner, variant, vote, f=f, first=vote.n_rounds, size=size)
+        loop = descend if isinstance(variant, Descent) else boost
+        return loop(learner, variant, vote, f=f, first=vote.n_rounds, size=size)
 
     def _learner(self, table: Any, says: str, numbers: np.ndarray, **options: Any) -> Any:
         model = self.model

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
+from bosquet.boosting._stagewise import Round, boost
 from bosquet.boosting._variants import (
     CHANCE,
+    NEXT_TO_NOTHING,
     Step,
     TwoClasses,
     Weights,
     adaboost_step,
 )
-from bosquet.losses import MarginLoss
+from bosquet.boosting._votes import Vote
+from bosquet.boosting._weak import WeakLearner
+from bosquet.losses import Exponential, MarginLoss
 
+# How many rounds of AdaBoost a loss that needs a start is given.
+START_ROUNDS = 10
+# A loss that would fall by no more than this from here on is as low as it gets.
+NO_MORE_FALL = 1e-9
 # A backtracking step must bring this share of what the slope at its start promises.
 SHARE_OF_SLOPE = 1e-4
 
@@ -53,13 +63,13 @@ class Descent(TwoClasses):
         agreement = self.y * vote
         error = float((w * (1 - agreement)).sum() / 2)
         if self.loss.name == "exponential" and self.how == "exact" and (np.abs(vote) == 1).all():
-            return adaboost_step(error, self.rows, size, self.learning_rate)
+            return adaboost_step(error, size, self.learning_rate)
         if not float(w @ agreement) > CHANCE:
             return None
         if self.how not in ("exact", "line_search"):
             return self._of(self.learning_rate * float(self.how), vote, error)
         line = Line(self.loss, self.share, self.y * f, agreement)
-        most = size + math.log(2 * self.rows + 1)
+        most = size + math.log(1 / NEXT_TO_NOTHING - 1) / 2
         if (agreement > 0).all() and line.slope(most) < 0:
             # Right everywhere, and the loss only ever falls along it: see adaboost_step.
             return Step(most, most * float(np.abs(vote).max()), error, None, True)
@@ -70,6 +80,30 @@ class Descent(TwoClasses):
 
     def _of(self, scale: float, vote: np.ndarray, error: float) -> Step:
         return Step(scale, scale * float(np.abs(vote).max()), error, scale)
+
+
+def descend(
+    learner: WeakLearner,
+    variant: Descent,
+    vote: Vote,
+    *,
+    f: np.ndarray | None = None,
+    first: int = 0,
+    size: float = 0.0,
+) -> Iterator[Round]:
+    """The loop on any loss of the margin; where it asks for that, from the first votes of AdaBoost."""
+    f = variant.nobody() if f is None else f
+    if variant.loss.starts_from_adaboost and first < START_ROUNDS:
+        exponential = Descent(
+            variant.y, variant.share, variant.learning_rate, variant.rows, loss=Exponential()
+        )
+        start = boost(learner, exponential, vote, f=f, first=first, size=size)
+        for found in itertools.islice(start, START_ROUNDS - first):
+            first, size = first + 1, size + found.step.size
+            yield found
+            if found.step.is_last:
+                return
+    yield from boost(learner, variant, vote, f=f, first=first, size=size)
 
 
 class Line:
@@ -93,10 +127,10 @@ class Line:
         if not self.slope(0.0) < 0:
             return 0.0
         low, high = 0.0, 0.5
-        while self.slope(high) < 0:
+        while (slope := self.slope(high)) < 0:
+            if -slope * high < NO_MORE_FALL:
+                return high  # a loss that levels off falls for ever, by less and less
             low, high = high, 2 * high
-            if high > 1e6:
-                return low
         return float(brentq(self.slope, low, high, xtol=1e-14, rtol=1e-14))
 
     def low_enough(self) -> float:

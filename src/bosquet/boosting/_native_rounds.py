@@ -34,7 +34,8 @@ def stump_rounds(
                 raise no_edge(told["error"], variant.chance)
             return
         largest = float(np.abs(told["stump"].values).max())
-        if largest <= CHANCE:
+        without_edge = told["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
+        if without_edge:
             if t == 0:
                 raise no_edge(told["error"], variant.chance)
             if vote.trees_a_round == 1:
@@ -49,7 +50,7 @@ def stump_rounds(
             scale if name in HAS_ALPHA else None,
         )
         yield Round(step, told["z"], told["training_error"], _scores(boost, variant.y))
-        if largest <= CHANCE:
+        if without_edge:
             return
 
 
@@ -57,7 +58,7 @@ def _perfect(
     stump: _core.Stump, boost: _core.StumpBoost, variant: TwoClasses, vote: TreeVote, size: float
 ) -> Round:
     """The round of a stump without errors, which the core leaves to us."""
-    step = adaboost_step(0.0, variant.rows, size, variant.learning_rate)
+    step = adaboost_step(0.0, size, variant.learning_rate)
     assert step is not None
     stump.add_to(vote.ensemble, step.scale)
     scores = _scores(boost, variant.y, step.scale)

@@ -21,12 +21,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit
 
 from bosquet.boosting._votes import AS_SAID, AsVote, ClassVotes, HalfLogOdds
 
 # An edge no larger than this is rounding, not knowledge.
 CHANCE = 1e-10
+# What a learner without errors is given beside all votes before it: α as for so small an error. It is
+# no number of rows, so that a row of weight 2 remains the same as two rows.
+NEXT_TO_NOTHING = 1e-4
 # LogitBoost: weights no smaller than this, working responses no larger than that.
 LEAST_WEIGHT, LARGEST_RESPONSE = 2.0**-51, 4.0
 
@@ -128,7 +132,7 @@ class TwoClasses:
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
         # Not (1 - Σ w y h) / 2: a small error would drown in the rounding of the 1.
         error = float((w * (1 - self.y * vote)).sum() / 2)
-        return adaboost_step(error, self.rows, size, self.learning_rate)
+        return adaboost_step(error, size, self.learning_rate)
 
 
 class Discrete(TwoClasses):
@@ -179,6 +183,9 @@ class Real(TwoClasses):
         error, largest = self.error_of(vote, w), float(np.abs(vote).max())
         sure = float((self.y * vote).min()) >= self.half_log_odds.largest
         scale = 1 + float(np.abs(f).max()) / largest if sure else self.learning_rate
+        if not sure and (w * np.exp(-self.y * vote)).sum() >= 1:
+            # A learner surer than it should be: a step of 1 would take f further off.
+            scale *= least_z(w, self.y * vote)
         return Step(scale, scale * largest, error, None, sure)
 
 
@@ -242,18 +249,18 @@ class Samme:
         return float(self.share[f.argmax(axis=0) != self.classes].sum())
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
-        error, rows = self.error_of(vote, w), self.classes.size
+        error = self.error_of(vote, w)
         more = math.log(self.n_classes - 1)
         if error >= self.chance - CHANCE:
             return None
         if error == 0:
-            scale = size + math.log(2 * rows - 1) + more
+            scale = size + math.log(1 / NEXT_TO_NOTHING - 1) + more
             return Step(scale, scale, 0.0, None, True)
         scale = self.learning_rate * (math.log((1 - error) / error) + more)
         return Step(scale, scale, error, None)
 
 
-def adaboost_step(error: float, rows: int, size: float, learning_rate: float) -> Step | None:
+def adaboost_step(error: float, size: float, learning_rate: float) -> Step | None:
     """α = ½ ln((1 - ε) / ε), times the learning rate.
 
     ε >= ½: none. ε = 0: α would be infinite; it becomes more than all steps before it together, so
@@ -262,10 +269,19 @@ def adaboost_step(error: float, rows: int, size: float, learning_rate: float) ->
     if error >= 0.5 - CHANCE:
         return None
     if error <= 0:
-        alpha = size + math.log(2 * rows - 1) / 2 if rows > 1 else size + 1.0
+        alpha = size + math.log(1 / NEXT_TO_NOTHING - 1) / 2
         return Step(alpha, alpha, 0.0, alpha, True)
     alpha = learning_rate * math.log((1 - error) / error) / 2
     return Step(alpha, alpha, error, alpha)
+
+
+def least_z(w: np.ndarray, agreement: np.ndarray) -> float:
+    """The α in (0, 1] at which Σ w exp(-α agreement) is least, for an edge above 0."""
+
+    def slope(alpha: float) -> float:
+        return -float((w * agreement * np.exp(-alpha * agreement)).sum())
+
+    return 1.0 if slope(1.0) <= 0 else float(brentq(slope, 0.0, 1.0))
 
 
 def exponential_weights(logs: np.ndarray) -> Weights:

@@ -24,7 +24,6 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
-    weigh_classes,
 )
 from bosquet.boosting._assembly import Assembly
 from bosquet.boosting._certifying import certify
@@ -137,7 +136,6 @@ class BaseVoting(ClassifierMixin, BaseEstimator):
                 f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
             )
         self.classes_, self.n_classes_ = classes, classes.size
-        weight = weigh_classes(self.class_weight, labels, weight)
         if not weight.size:
             weight = np.ones(labels.size)
         return table, class_numbers(labels, classes), weight
@@ -237,11 +235,13 @@ class BaseVoting(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins the vote."""
-        return self.classes_[self._decision.numbers(self.decision_function(X))]
+        decision = self.decision_function(X)
+        return self.classes_[self._decision.numbers(decision)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, in the order of `classes_`."""
-        return self._decision.probabilities(self.decision_function(X))
+        decision = self.decision_function(X)
+        return self._decision.probabilities(decision)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""

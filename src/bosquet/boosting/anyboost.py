@@ -58,7 +58,7 @@ class AnyBoostClassifier(BaseVoting):
         same length.
     multiclass : {"one-vs-all", "all-vs-all", "ecoc"}, default="one-vs-all"
         Codes by which several classes become problems of two; decoded by the loss itself.
-    reweight, sampling, class_weight, split, max_bins, categorical_features, early_stopping,
+    reweight, sampling, split, max_bins, categorical_features, early_stopping,
     validation_fraction, n_iter_no_change, warm_start, callbacks, verbose, n_jobs, random_state
         As in `AdaBoostClassifier`.
 
@@ -83,7 +83,7 @@ class AnyBoostClassifier(BaseVoting):
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> model = AnyBoostClassifier("logistic", n_estimators=100).fit(X_train, y_train)
     >>> print(f"{model.score(X_test, y_test):.2f}")
-    0.97
+    0.99
 
     References
     ----------
@@ -102,7 +102,6 @@ class AnyBoostClassifier(BaseVoting):
         multiclass: str = "one-vs-all",
         reweight: str = "weights",
         sampling: str | None = None,
-        class_weight: Any = None,
         split: str = "exact",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -123,7 +122,6 @@ class AnyBoostClassifier(BaseVoting):
         self.multiclass = multiclass
         self.reweight = reweight
         self.sampling = sampling
-        self.class_weight = class_weight
         self.split = split
         self.max_bins = max_bins
         self.categorical_features = categorical_features

@@ -1,12 +1,13 @@
 """What a model is asked to make small."""
 
 from bosquet.losses._custom import CustomLoss
-from bosquet.losses._margins import MARGIN_LOSSES, MarginLoss, margin_loss
+from bosquet.losses._margins import MARGIN_LOSSES, Exponential, MarginLoss, margin_loss
 from bosquet.losses._native import NativeLoss, classification_loss, regression_loss
 
 __all__ = [
     "MARGIN_LOSSES",
     "CustomLoss",
+    "Exponential",
     "MarginLoss",
     "NativeLoss",
     "classification_loss",

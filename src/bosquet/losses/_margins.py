@@ -24,6 +24,7 @@ class MarginLoss:
     """
 
     name = "custom"
+    starts_from_adaboost = False
 
     def value(self, margin: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -93,15 +94,20 @@ class SmoothHinge(MarginLoss):
 
 
 class Doom2(MarginLoss):
-    """1 - tanh(m): levels off on both sides, and so gives up rows far on the wrong side."""
+    """1 - tanh(m): levels off on both sides, and so gives up rows far on the wrong side.
+
+    At f = 0 it is as steep to one side as to the other: the hits and misses of a first learner would
+    weigh the same, and the same learner be found for ever. Boosting starts from AdaBoost's vote.
+    """
 
     name = "doom2"
+    starts_from_adaboost = True
 
     def value(self, margin: np.ndarray) -> np.ndarray:
         return 1 - np.tanh(margin)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
-        return np.tanh(margin) ** 2 - 1
+        return -1 / np.cosh(np.clip(margin, -300, 300)) ** 2
 
     def probability(self, f: np.ndarray) -> np.ndarray:
         # Its slope is even, and the general formula says ½ everywhere.

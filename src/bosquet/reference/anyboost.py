@@ -33,9 +33,9 @@ LOSSES: dict[str, Loss] = {
 
 
 def anyboost(
-    X: Array, y: Array, learn: Learner, loss: Loss, rounds: int
+    X: Array, y: Array, learn: Learner, loss: Loss, rounds: int, start: int = 0
 ) -> list[tuple[float, Hypothesis]]:
-    """Pairs (α, h); y and what h says are -1 and +1.
+    """Pairs (α, h); y and what h says are -1 and +1. The first `start` rounds are AdaBoost's.
 
     >>> X, y = np.arange(4.0)[:, None], np.array([-1.0, 1, 1, -1])
     >>> def learn(X, y, w):
@@ -45,10 +45,10 @@ def anyboost(
     >>> np.sign(sum(alpha * h(X) for alpha, h in model))
     array([-1.,  1.,  1., -1.])
     """
-    slope = loss[1]
     f = np.zeros(len(y))
     model: list[tuple[float, Hypothesis]] = []
-    for _ in range(rounds):
+    for t in range(rounds):
+        slope = LOSSES["exponential"][1] if t < start else loss[1]
         w = -slope(y * f)
         if not w.any():
             break
