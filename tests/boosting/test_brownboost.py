@@ -117,6 +117,13 @@ def test_time_can_be_given_instead_of_an_error():
     np.testing.assert_array_equal(by_time.decision_function(X), by_error.decision_function(X))
 
 
+def test_bins_in_place_of_values_keep_the_potential_too():
+    X, y, truth = noisy_half_space(300, 0.1)
+    model = quietly(BrownBoostClassifier(target_error=0.2, split="histogram", max_bins=16), X, y)
+    np.testing.assert_allclose(model.potential_, 0.2, rtol=1e-9)
+    assert model.score(X, truth) > 0.85
+
+
 def test_a_least_edge_makes_steps_shorter_and_ends_the_fit():
     X, y, _ = noisy_half_space(400, 0.1)
     whole = quietly(BrownBoostClassifier(target_error=0.2), X, y)

@@ -216,6 +216,14 @@ def test_rows_of_weight_zero_do_not_matter_and_heavy_ones_do(friedman):
     assert heavy.predict(alike)[0] == pytest.approx(0.1, abs=0.03)
 
 
+def test_bins_in_place_of_values_predict_as_well(friedman):
+    X, y, X_test, y_test = friedman
+    exact = AdaBoostRegressor(random_state=0).fit(X, y).score(X_test, y_test)
+    bins = AdaBoostRegressor(split="histogram", max_bins=40, random_state=0).fit(X, y)
+    assert bins.score(X_test, y_test) == pytest.approx(exact, abs=0.05)
+    assert len(np.unique(bins.estimators_[0].arrays["threshold"])) > 2
+
+
 def test_missing_values_and_categories_reach_the_native_trees():
     pd = pytest.importorskip("pandas")
     random = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._parameters import Check, check_parameters
+from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
     ClassifierMixin,
@@ -39,6 +39,13 @@ from bosquet.boosting._weak import (
     weak_learner,
 )
 from bosquet.data import TableEncoder
+
+# Of the parameters that all votes on two classes have.
+CHECKS: dict[str, Check] = {
+    "n_estimators": integer(1),
+    "split": choice("exact", "histogram"),
+    "max_bins": integer(2, 255),
+}
 
 
 @dataclass
@@ -139,6 +146,8 @@ class BinaryVote(ClassifierMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             seed=seed_from(self.random_state),
             labels=self.classes_,
+            split=self.split,
+            max_bins=self.max_bins,
         )
         share = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
         self._encoder, self.estimator_ = encoder, template

@@ -58,6 +58,8 @@ def _unit() -> Check:
 
 CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
+    "split": choice("exact", "histogram"),
+    "max_bins": integer(2, 255),
     "learning_rate": number(0, open_low=True),
     "loss": choice("linear", "square", "exponential"),
     "combine": choice("median", "mean"),
@@ -105,6 +107,10 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
     error_unit : float or "std", default="std"
         u of the exponential loss, the error that counts as large; "std" is the standard deviation
         of y, so that the model does not hang on the unit of y. With 1.0 errors count as they are.
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For Bosquet's trees.
     n_jobs : int or None, default=None
@@ -161,6 +167,8 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
         combine: str = "median",
         on_large_error: str = "stop",
         error_unit: Any = "std",
+        split: str = "exact",
+        max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -173,6 +181,8 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
         self.combine = combine
         self.on_large_error = on_large_error
         self.error_unit = error_unit
+        self.split = split
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -232,6 +242,8 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             seed=seed_from(self.random_state),
             reweight="resample",
+            split=self.split,
+            max_bins=self.max_bins,
         )
         weight = weight if weight.size else np.ones(target.size)
         account = boost_mean_loss(

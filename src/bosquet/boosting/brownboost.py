@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erf
 
-from bosquet._parameters import Check, integer, number
+from bosquet._parameters import Check, number
+from bosquet.boosting._binary import CHECKS as COMMON
 from bosquet.boosting._binary import BinaryVote, Rows
 from bosquet.boosting._brownian import (
     Curve,
@@ -26,7 +27,7 @@ from bosquet.boosting.certificate import Certificate
 LONGEST_TIME = 500.0
 
 CHECKS: dict[str, Check] = {
-    "n_estimators": integer(1),
+    **COMMON,
     "c": number(0, LONGEST_TIME, open_low=True, none=True),
     "target_error": number(0, 1, open_low=True),
     "least_edge": number(0, 1),
@@ -104,6 +105,10 @@ class BrownBoostClassifier(BinaryVote):
     least_edge : float, default=0.0
         A round ends when the edge of its hypothesis has fallen to this (Freund's nu), and the fit when
         no hypothesis has more. Above 0 steps are shorter, and more of them are needed.
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
     n_jobs : int or None, default=None
@@ -159,6 +164,8 @@ class BrownBoostClassifier(BinaryVote):
         c: float | None = None,
         target_error: float = 0.1,
         least_edge: float = 0.0,
+        split: str = "exact",
+        max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -169,6 +176,8 @@ class BrownBoostClassifier(BinaryVote):
         self.c = c
         self.target_error = target_error
         self.least_edge = least_edge
+        self.split = split
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state

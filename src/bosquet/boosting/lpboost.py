@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._parameters import Check, integer, number
+from bosquet._parameters import Check, number
+from bosquet.boosting._binary import CHECKS as COMMON
 from bosquet.boosting._binary import BinaryVote, Rows
 from bosquet.boosting._margin_programme import MarginProgramme, Solution
 from bosquet.boosting._stagewise import no_edge
@@ -18,7 +19,7 @@ from bosquet.boosting.certificate import Certificate
 FOR_ALL = 1e-6
 
 CHECKS: dict[str, Check] = {
-    "n_estimators": integer(1),
+    **COMMON,
     "nu": number(0, 1),
     "tol": number(0),
 }
@@ -55,6 +56,10 @@ class LPBoostClassifier(BinaryVote):
         The share of rows that may fall short of the margin.
     tol : float, default=1e-6
         The gap to stop at.
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
     n_jobs : int or None, default=None
@@ -115,6 +120,8 @@ class LPBoostClassifier(BinaryVote):
         *,
         nu: float = 0.1,
         tol: float = 1e-6,
+        split: str = "exact",
+        max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -124,6 +131,8 @@ class LPBoostClassifier(BinaryVote):
         self.n_estimators = n_estimators
         self.nu = nu
         self.tol = tol
+        self.split = split
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
