@@ -134,7 +134,7 @@ class Entries {
                           bool counted) {
         const std::uint32_t* code_of = column.wide.data();
         const std::uint32_t width = sums_.width();
-        make_room(std::min<std::size_t>(node.count, column.codes));
+        make_room(std::min<std::size_t>(node.count, column.codes) + 1);
         if (histogram_.size() < std::size_t{column.codes} * width)
             histogram_.resize(std::size_t{column.codes} * width);
         double* histogram = histogram_.data();
@@ -146,22 +146,24 @@ class Entries {
             if (counts_of_.size() < column.codes) counts_of_.resize(column.codes);
             for (std::size_t i = 0; i < node.count; ++i) ++counts_of_[code_of[node.rows[i]]];
         }
+        // Every code is written down, and the next over it if it does not occur: which do is as good
+        // as random, and a branch on it would be guessed wrong every other time.
         std::size_t size = 0;
         double* out = entry_sums_.data();
         for (std::uint32_t code = 0; code < column.codes; ++code) {
             double* entry = histogram + std::size_t{code} * width;
-            if (!(sums_.weight(entry) > 0)) continue;
+            const std::size_t there = sums_.weight(entry) > 0 ? 1 : 0;
             codes_[size] = code;
             for (std::uint32_t k = 0; k < width; ++k) {
                 out[k] = entry[k];
                 entry[k] = 0;
             }
-            out += width;
+            out += there * width;
             if (counted) {
                 counts_[size] = counts_of_[code];
                 counts_of_[code] = 0;
             }
-            ++size;
+            size += there;
         }
         size_ = size;
     }
