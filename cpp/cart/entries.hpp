@@ -146,24 +146,23 @@ class Entries {
             if (counts_of_.size() < column.codes) counts_of_.resize(column.codes);
             for (std::size_t i = 0; i < node.count; ++i) ++counts_of_[code_of[node.rows[i]]];
         }
-        // Every code is written down, and the next over it if it does not occur: which do is as good
-        // as random, and a branch on it would be guessed wrong every other time.
+        // Every code is written down, and stays if it occurs: no branch to guess, where in a child of
+        // the root about every second guess would be wrong.
         std::size_t size = 0;
-        double* out = entry_sums_.data();
         for (std::uint32_t code = 0; code < column.codes; ++code) {
             double* entry = histogram + std::size_t{code} * width;
-            const std::size_t there = sums_.weight(entry) > 0 ? 1 : 0;
+            double* out = entry_sums_.data() + size * width;
+            std::size_t occurs = sums_.weight(entry) > 0;
             codes_[size] = code;
             for (std::uint32_t k = 0; k < width; ++k) {
                 out[k] = entry[k];
                 entry[k] = 0;
             }
-            out += there * width;
             if (counted) {
                 counts_[size] = counts_of_[code];
                 counts_of_[code] = 0;
             }
-            size += there;
+            size += occurs;
         }
         size_ = size;
     }

@@ -178,9 +178,10 @@ class Real(TwoClasses):
         self.as_vote = self.half_log_odds = HalfLogOdds(self.rows)
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
-        if not float((w * self.y * vote).sum()) > CHANCE:
+        largest = float(np.abs(vote).max())
+        if largest <= CHANCE or not float((w * self.y * vote).sum()) > 0:
             return None
-        error, largest = self.error_of(vote, w), float(np.abs(vote).max())
+        error = self.error_of(vote, w)
         sure = float((self.y * vote).min()) >= self.half_log_odds.largest
         scale = 1 + float(np.abs(f).max()) / largest if sure else self.learning_rate
         if not sure and (w * np.exp(-self.y * vote)).sum() >= 1:
@@ -196,10 +197,11 @@ class Gentle(TwoClasses):
     factor = 1.0
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
-        if not float((w * self.target(f) * vote).sum()) > CHANCE:
+        largest = float(np.abs(vote).max())
+        if largest <= CHANCE or not float((w * self.target(f) * vote).sum()) > 0:
             return None
         scale = self.learning_rate * self.factor
-        return Step(scale, scale * float(np.abs(vote).max()), None, None)
+        return Step(scale, scale * largest, None, None)
 
 
 class Logit(Gentle):

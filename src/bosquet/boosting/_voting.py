@@ -17,6 +17,7 @@ from bosquet._sklearn import (
     check_is_fitted,
     effective_threads,
     seed_from,
+    tags_of,
 )
 from bosquet._targets import (
     check_labels,
@@ -216,7 +217,7 @@ class BaseVoting(ClassifierMixin, BaseEstimator):
         estimator = self._chosen_estimator()
         native = is_native(estimator)
         tags.input_tags.allow_nan = native or accepts_missing(estimator)
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = native or bool(tags_of(estimator).input_tags.sparse)
         tags.input_tags.categorical = native
         tags.input_tags.string = native
         return tags

@@ -16,7 +16,7 @@ uses them.
 - `brownboost`: the differential equation of a round, and the clock;
 - `lpboost`: the largest soft margin with every hypothesis on the table;
 - `adaboost_r2`: rows drawn by their losses, weighted medians;
-- `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH, on any learner;
+- `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
 - `anyboost`: coordinate descent on any loss of the margin;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
 - `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
