@@ -11,6 +11,8 @@ from bosquet._core import ModelFileError
 from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.robust_models import NAMES as _ROBUST
+from bosquet.io.robust_models import robust_from, robust_metadata
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 from bosquet.io.vote_models import vote_from, vote_parts
 
@@ -79,6 +81,10 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     if isinstance(estimator, BoostedVote):
         check_is_fitted(estimator, "_vote")
         return save_bytes(*vote_parts(estimator))
+    if type(estimator).__name__ in _ROBUST:
+        check_is_fitted(estimator, "_vote")
+        metadata = robust_metadata(estimator)
+        return save_bytes(estimator._vote.ensemble, metadata)
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
@@ -149,6 +155,10 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.boosting
 
         return vote_from(getattr(bosquet.boosting, name), ensemble, metadata)
+    if name in _ROBUST:
+        import bosquet.boosting
+
+        return robust_from(getattr(bosquet.boosting, name), ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 

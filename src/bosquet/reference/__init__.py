@@ -12,6 +12,9 @@ uses them.
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
 - `stumps`: the best stump under weights, by brute force and in linear time;
 - `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
+- `brownboost`: the differential equation of a round, and the clock;
+- `lpboost`: the largest soft margin with every hypothesis on the table;
+- `adaboost_r2`: rows drawn by their losses, weighted medians;
 - `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
 - `anyboost`: coordinate descent on any loss of the margin;
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
