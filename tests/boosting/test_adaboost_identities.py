@@ -110,12 +110,17 @@ def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
         model.fit(X, y, sample_weight=weight)
     except WorseThanChance:
         return
-    told = list(rounds_of(X, y, weight, variant, learning_rate, rounds=10))
-    assert len(told) == model.n_estimators_
-    np.testing.assert_allclose(model.decision_function(X), told[-1][3], rtol=1e-6, atol=1e-6)
-    theirs = [found.normaliser for _, _, found, _ in told]
+    told, last = [], np.zeros(y.size)
+    for _, _, found, f in rounds_of(X, y, weight, variant, learning_rate, rounds=10):
+        told.append(found)
+        last = f
+    np.testing.assert_allclose(model.decision_function(X), last, rtol=1e-6, atol=1e-6)
+    both = min(len(told), model.n_estimators_)
+    theirs = [found.normaliser for found in told]
     ours = [kept.normaliser[0] for kept in model._kept]
-    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    np.testing.assert_allclose(ours[:both], theirs[:both], rtol=1e-6)
+    # Where steps have become smaller than rounding, either may be the first to see it.
+    np.testing.assert_allclose(ours[both:] + theirs[both:], 1, rtol=1e-9)
 
 
 @TAME

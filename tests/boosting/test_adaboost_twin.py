@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
+from bosquet import (
+    AdaBoostClassifier,
+    AnyBoostClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+)
 from bosquet.reference import adaboost as twin
 from bosquet.reference import anyboost as any_twin
 from bosquet.reference import stumps
@@ -179,3 +184,39 @@ def test_adaboost_is_anyboost_with_the_exponential_loss():
     for mine, theirs in zip(native.estimators_, other.estimators_, strict=True):
         assert np.array_equal(mine.arrays["feature"], theirs.arrays["feature"])
         assert np.array_equal(mine.arrays["threshold"], theirs.arrays["threshold"], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("variant", "tree"),
+    [
+        ("discrete", DecisionTreeClassifier(max_depth=3)),
+        ("discrete", DecisionTreeClassifier(max_leaf_nodes=5, min_samples_leaf=7)),
+        ("real", DecisionTreeClassifier(max_depth=2)),
+        ("gentle", DecisionTreeClassifier(max_depth=2)),
+        ("gentle", DecisionTreeRegressor(max_depth=2)),
+        ("logit", DecisionTreeRegressor(max_depth=3)),
+        ("mada", DecisionTreeClassifier(max_depth=2)),
+    ],
+)
+def test_trees_on_bins_are_the_exact_ones_where_every_value_has_its_bin(variant, tree):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(600, 4)).round(1)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=600) > 0
+    exact = AdaBoostClassifier(tree, 6, variant=variant).fit(X, y)
+    binned = AdaBoostClassifier(tree, 6, variant=variant, split="histogram").fit(X, y)
+    np.testing.assert_allclose(
+        binned.decision_function(X), exact.decision_function(X), rtol=1e-5, atol=1e-9
+    )
+    assert binned.n_estimators_ == exact.n_estimators_
+
+
+def test_trees_that_gradients_cannot_grow_are_grown_on_bins_all_the_same():
+    X, y = three_classes(3, rows=300)
+    for tree in (
+        DecisionTreeClassifier(max_depth=2),
+        DecisionTreeClassifier(max_depth=2, criterion="entropy"),
+        DecisionTreeClassifier(max_depth=2, max_features=1, random_state=0),
+    ):
+        for target in (y, y > 0):
+            model = AdaBoostClassifier(tree, 5, split="histogram", random_state=0)
+            assert model.fit(X, target).score(X, target) > 0.7

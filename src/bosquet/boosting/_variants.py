@@ -16,6 +16,7 @@ Every step is multiplied by the learning rate.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -106,8 +107,11 @@ class TwoClasses:
         self.y = y
         self.rows = rows or y.shape[-1]  # of the fit as a whole, where this is a part of it
         self.share = weight / weight.sum()
-        self.log_share = np.log(self.share)
         self.learning_rate = learning_rate
+
+    @functools.cached_property
+    def log_share(self) -> np.ndarray:
+        return np.log(self.share)
 
     def nobody(self) -> np.ndarray:
         return np.zeros(self.y.shape)

@@ -23,6 +23,7 @@ from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet.boosting._reweighting import Reweighting
 from bosquet.boosting._votes import AS_SAID, AsVote, LearnerVote, TreeVote, Vote
+from bosquet.boosting._weak_binned import BinnedTreeLearner, suits
 from bosquet.boosting._weak_foreign import ForeignLearner
 from bosquet.boosting._weak_native import StumpLearner, TreeLearner
 from bosquet.data import TableEncoder, n_rows, take_rows
@@ -158,6 +159,9 @@ def weak_learner(
     }
     if estimator is None:
         return StumpLearner(X, encoder, **options)
+    if split == "histogram" and suits(estimator, encoder, says, n_classes, reweighting):
+        del options["split"]
+        return BinnedTreeLearner(estimator, X, encoder, **options)
     return TreeLearner(estimator, X, encoder, **options)
 
 
