@@ -3,7 +3,7 @@
 import numpy as np
 
 from bosquet import BaggingClassifier, DecisionTreeClassifier, RandomForestClassifier
-from reproduce.tables import labelled, rows_of, splits
+from reproduce.tables import labelled, splits
 
 TARGETS = {"glass": "Type", "sonar": "Class", "ionosphere": "Class", "pima": "diabetes"}
 
@@ -23,7 +23,7 @@ ESL_SPAM = {"CART": 8.7, "bagging": 5.4, "random forest": 4.88}
 def mean_error(make, X, y, repeats, held_share):
     """Mean test error in % of what `make(seed)` gives, over random splits."""
     errors = [
-        1 - make(seed).fit(rows_of(X, train), y[train]).score(rows_of(X, test), y[test])
+        1 - make(seed).fit(X.iloc[train], y[train]).score(X.iloc[test], y[test])
         for seed, (train, test) in enumerate(splits(len(y), repeats, held_share))
     ]
     return 100 * float(np.mean(errors))
@@ -42,8 +42,8 @@ def breiman_2001(folder, repeats=40):
 
         chosen, first, single = [], [], []
         for seed, (train, test) in enumerate(splits(len(y), repeats, 0.1)):
-            grown = [forest(seed, f).fit(rows_of(X, train), y[train]) for f in (1, second)]
-            errors = [1 - f.score(rows_of(X, test), y[test]) for f in grown]
+            grown = [forest(seed, f).fit(X.iloc[train], y[train]) for f in (1, second)]
+            errors = [1 - f.score(X.iloc[test], y[test]) for f in grown]
             best = min(range(2), key=lambda i, grown=grown: grown[i].oob_error_)
             first.append(errors[0])
             chosen.append(errors[best])

@@ -28,10 +28,6 @@ def labelled(folder, name, target):
     return pd.DataFrame(columns), pd.factorize(y, sort=True)[0]
 
 
-def rows_of(X, rows):
-    return X.iloc[rows]
-
-
 def splits(n, repeats, held_share, seed=0):
     """`repeats` times: rows to learn from, and a share of the rows to judge by."""
     rng = np.random.default_rng(seed)

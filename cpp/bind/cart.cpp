@@ -18,6 +18,7 @@ using namespace bosquet;
 namespace {
 
 using ClassArray = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ClassMatrix = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Criterion criterion_named(const std::string& name) {
     if (name == "gini") return Criterion::gini;
@@ -55,23 +56,15 @@ CartOptions options_of(nb::dict given) {
 class CartFit {
   public:
     CartFit(std::shared_ptr<CodedTable> table, nb::object target, std::uint32_t outputs,
-            DoubleArray weights, nb::dict options, int threads)
+            DoubleArray weights, nb::dict options, int threads,
+            std::vector<std::uint32_t> class_counts)
         : table_(std::move(table)),
+          class_counts_(std::move(class_counts)),
           weights_(std::move(weights)),
           options_(options_of(options)),
           team_(threads) {
         target_.outputs = outputs;
-        if (nb::isinstance<ClassArray>(target)) {
-            classes_ = nb::cast<ClassArray>(target);
-            target_.classes = {classes_.data(), classes_.shape(0)};
-            for (std::uint32_t which : target_.classes)
-                if (which >= outputs) throw InputError("a class number is out of range");
-        } else {
-            numbers_ = nb::cast<DoubleMatrix>(target);
-            if (numbers_.shape(0) != outputs) throw InputError("one row of numbers an output");
-            target_.numbers = {numbers_.data(), numbers_.shape(0) * numbers_.shape(1)};
-        }
-        std::size_t rows = target_.is_classes() ? target_.classes.size() : numbers_.shape(1);
+        std::size_t rows = take_target(target);
         if (rows != table_->rows || rows == 0)
             throw InputError("targets must have one entry a row");
         if (weights_.shape(0) != 0 && weights_.shape(0) != rows)
@@ -109,8 +102,43 @@ class CartFit {
   private:
     std::span<const double> weights() const { return {weights_.data(), weights_.shape(0)}; }
 
+    // Checks the target, and returns its number of rows.
+    std::size_t take_target(nb::object target) {
+        if (!class_counts_.empty()) return take_several_classes(nb::cast<ClassMatrix>(target));
+        if (nb::isinstance<ClassArray>(target)) {
+            classes_ = nb::cast<ClassArray>(target);
+            target_.classes = {classes_.data(), classes_.shape(0)};
+            for (std::uint32_t which : target_.classes)
+                if (which >= target_.outputs) throw InputError("a class number is out of range");
+            return target_.classes.size();
+        }
+        numbers_ = nb::cast<DoubleMatrix>(target);
+        if (numbers_.shape(0) != target_.outputs) throw InputError("one row of numbers an output");
+        target_.numbers = {numbers_.data(), numbers_.shape(0) * numbers_.shape(1)};
+        return numbers_.shape(1);
+    }
+
+    std::size_t take_several_classes(ClassMatrix places) {
+        several_ = places;
+        if (places.shape(0) != class_counts_.size())
+            throw InputError("one row of classes a target");
+        std::size_t first = 0, rows = places.shape(1);
+        for (std::size_t t = 0; t < class_counts_.size(); ++t) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                std::uint32_t place = places.data()[t * rows + i];
+                if (place < first || place >= first + class_counts_[t])
+                    throw InputError("the place of a class is out of range");
+            }
+            first += class_counts_[t];
+        }
+        if (first != target_.outputs) throw InputError("the targets have other classes in all");
+        target_.class_counts = class_counts_;
+        target_.classes = {places.data(), places.shape(0) * rows};
+        return rows;
+    }
+
     void check(const Ensemble& ensemble) const {
-        bool vectors = target_.outputs > (target_.is_classes() ? 2u : 1u);
+        bool vectors = target_.outputs > (target_.is_classes() ? 2u : 1u) || !class_counts_.empty();
         std::uint32_t outputs = vectors ? target_.outputs : 1;
         if (ensemble.features != table_->columns.size() || ensemble.outputs != outputs ||
             ensemble.vector_leaves != vectors)
@@ -124,7 +152,8 @@ class CartFit {
 
     // Weights by which the classes of a bag weigh the same.
     void balance(Bag& bag) const {
-        if (!target_.is_classes()) throw InputError("only classes can be balanced");
+        if (!target_.is_classes() || !class_counts_.empty())
+            throw InputError("only the classes of one target can be balanced");
         std::vector<double> mass(target_.outputs);
         double total = 0;
         for (std::size_t i = 0; i < bag.rows.size(); ++i) {
@@ -136,7 +165,9 @@ class CartFit {
     }
 
     std::shared_ptr<CodedTable> table_;
+    std::vector<std::uint32_t> class_counts_;
     ClassArray classes_;
+    ClassMatrix several_;
     DoubleMatrix numbers_;
     DoubleArray weights_;
     CartTarget target_;
@@ -249,9 +280,10 @@ void bind_cart(nb::module_& module) {
 
     nb::class_<CartFit>(module, "CartFit", "Grows trees by impurity on one table and target.")
         .def(nb::init<std::shared_ptr<CodedTable>, nb::object, std::uint32_t, DoubleArray, nb::dict,
-                      int>(),
+                      int, std::vector<std::uint32_t>>(),
              nb::arg("table"), nb::arg("target"), nb::arg("outputs"), nb::arg("weights"),
-             nb::arg("options"), nb::arg("threads"))
+             nb::arg("options"), nb::arg("threads"),
+             nb::arg("class_counts") = std::vector<std::uint32_t>{})
         .def("grow", &CartFit::grow, nb::arg("ensemble"), nb::arg("keys"), nb::arg("draws"),
              nb::arg("replace"), nb::arg("balanced") = false,
              "Adds one tree for each key, grown on a bag of `draws` rows.")

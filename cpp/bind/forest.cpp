@@ -1,7 +1,10 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
@@ -17,8 +20,12 @@ namespace {
 using RowNumbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // The ensemble whose leaves hold a vote for their largest output; of one output, a share, half or
-// less is a vote against.
-std::shared_ptr<Ensemble> hardened(const Ensemble& self) {
+// less is a vote against. The outputs of several targets stand one target behind the other.
+std::shared_ptr<Ensemble> hardened(const Ensemble& self, std::vector<std::uint32_t> class_counts) {
+    if (class_counts.empty()) class_counts = {self.outputs};
+    if (std::count(class_counts.begin(), class_counts.end(), 0u) != 0 ||
+        std::accumulate(class_counts.begin(), class_counts.end(), std::size_t{0}) != self.outputs)
+        throw InputError("the targets have other classes in all");
     auto votes = std::make_shared<Ensemble>(self);
     for (Tree& tree : votes->trees) {
         if (!self.vector_leaves) {
@@ -26,11 +33,14 @@ std::shared_ptr<Ensemble> hardened(const Ensemble& self) {
                 if (node.is_leaf()) node.number = node.number > 0.5 ? 1.0 : 0.0;
             continue;
         }
-        for (std::size_t begin = 0; begin < tree.leaf_values.size(); begin += self.outputs) {
-            double* values = tree.leaf_values.data() + begin;
-            auto best = std::max_element(values, values + self.outputs) - values;
-            std::fill_n(values, self.outputs, 0.0);
-            values[best] = 1;
+        double* values = tree.leaf_values.data();
+        for (double* end = values + tree.leaf_values.size(); values < end;) {
+            for (std::uint32_t count : class_counts) {
+                auto best = std::max_element(values, values + count) - values;
+                std::fill_n(values, count, 0.0);
+                values[best] = 1;
+                values += count;
+            }
         }
     }
     return votes;
@@ -128,6 +138,7 @@ void bind_forest(nb::module_& module) {
                nb::arg("value"), nb::arg("gain"), nb::arg("cover"),
                "Adds a tree given as arrays with an entry a node, as tree_arrays gives them.");
     module.def("hardened", hardened, nb::arg("ensemble"),
+               nb::arg("class_counts") = std::vector<std::uint32_t>{},
                "The ensemble whose leaves vote for one output instead of holding shares.");
     module.def("importance_by_tree", importance_by_tree, nb::arg("ensemble"), nb::arg("kind"),
                "For each tree and feature the sum of its splits' gains, or their number.");

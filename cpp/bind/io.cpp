@@ -1,3 +1,5 @@
+#include <nanobind/stl/vector.h>
+
 #include <span>
 
 #include "bind/bindings.hpp"
@@ -13,7 +15,7 @@ std::span<const std::uint8_t> bytes_of(const nb::bytes& bytes) {
     return {reinterpret_cast<const std::uint8_t*>(bytes.c_str()), bytes.size()};
 }
 
-nb::bytes to_bytes(const std::vector<std::uint8_t>& bytes) {
+nb::bytes to_bytes(Bytes bytes) {
     return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
@@ -35,6 +37,29 @@ void bind_io(nb::module_& module) {
         },
         nb::arg("file"),
         "The ensemble and the metadata of a model file; ModelFileError if it is not a sound one.");
+    module.def(
+        "write_parts",
+        [](const std::vector<nb::bytes>& parts, nb::bytes metadata) {
+            std::vector<Bytes> spans;
+            for (const nb::bytes& part : parts) spans.push_back(bytes_of(part));
+            return to_bytes(write_parts(spans, bytes_of(metadata)));
+        },
+        nb::arg("parts"), nb::arg("metadata"),
+        "A model made of others as a file; each part is the bytes of a model file.");
+    module.def(
+        "read_parts",
+        [](nb::bytes file) {
+            ModelParts found = read_parts(bytes_of(file));
+            nb::list parts;
+            for (Bytes part : found.parts) parts.append(to_bytes(part));
+            return nb::make_tuple(parts, to_bytes(found.metadata));
+        },
+        nb::arg("file"),
+        "The parts and the metadata of a model file made of others; ModelFileError if it is not "
+        "one.");
+    module.def(
+        "holds_parts", [](nb::bytes file) { return holds_parts(bytes_of(file)); }, nb::arg("file"),
+        "Whether a file is for read_parts; otherwise it is for read_model, or no model file.");
     module.def(
         "checksum", [](nb::bytes bytes) { return checksum(bytes_of(bytes)); }, nb::arg("bytes"),
         "CRC-64/XZ, the checksum of model files.");

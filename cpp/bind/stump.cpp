@@ -111,7 +111,7 @@ class Search {
         nb::gil_scoped_release release;
         std::scoped_lock lock(in_use_);
         QuantisedRows quantised(span_of(target), span_of(weight), criterion, team_);
-        finder_->sweep(quantised.kind(),
+        finder_->sweep(criterion, criterion == StumpCriterion::squared,
                        [&](Range run, std::int64_t* response, std::int64_t* weights, int) {
                            return quantised.fill(run, response, weights);
                        });
@@ -168,7 +168,8 @@ Doubles on_rows(const Stump& stump, Search& search) {
     {
         nb::gil_scoped_release release;
         std::scoped_lock lock(search.in_use());
-        StumpSides(search.table(), stump, search.team()).fill({0, right.size()}, right.data());
+        StumpSides sides(search.table(), stump, search.isa());
+        sides.fill({0, right.size()}, right.data());
     }
     return answers(stump, right.size(), right);
 }
@@ -281,12 +282,12 @@ Table features_of(const BlockArray& block, std::size_t rows) {
 }
 
 Stump best_of_blocks(nb::object blocks, DoubleArray target, DoubleArray weight,
-                     const std::string& criterion, int threads) {
+                     const std::string& criterion, int threads, const std::string& isa) {
     check_length(weight.shape(0), target.shape(0), "weights");
     if (target.shape(0) == 0) throw InputError("there are no rows");
     Team team(threads);
-    auto search =
-        make_block_search(span_of(target), span_of(weight), criterion_named(criterion), team);
+    auto search = make_block_search(span_of(target), span_of(weight), criterion_named(criterion),
+                                    parse_isa(isa), team);
     for (nb::handle item : nb::iter(blocks)) {
         auto [first, block] = nb::cast<std::tuple<std::int64_t, BlockArray>>(item);
         std::int64_t end = first + static_cast<std::int64_t>(block.shape(0));
@@ -355,6 +356,7 @@ void bind_stump(nb::module_& module) {
 
     module.def("best_of_blocks", best_of_blocks, nb::arg("blocks"), nb::arg("target"),
                nb::arg("weight"), nb::arg("criterion"), nb::arg("threads") = 1,
+               nb::arg("isa") = "auto",
                "The best stump of features given lazily: an iterable of (number of the first "
                "feature, floats of shape (features, rows)), none of which is kept.");
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "cart/bag.hpp"
 #include "cart/cart_tree.hpp"
 #include "cart/codes.hpp"
 #include "cart/options.hpp"
@@ -25,10 +26,5 @@ class CartGrower {
 // One for each thread: a grower keeps what it works with from tree to tree. All must outlive it.
 std::unique_ptr<CartGrower> make_cart_grower(const CodedTable& table, const CartTarget& target,
                                              const CartOptions& options, int team_size);
-
-// `draws` rows drawn with replacement out of `rows` (or without, if they are fewer and `replace` is
-// false), each counting by its weight (empty: 1) times how often it was drawn.
-Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const double> weights,
-             std::uint64_t key);
 
 }  // namespace bosquet

@@ -26,19 +26,16 @@ struct CartOptions {
     std::uint32_t surrogates = 0;         // stand-ins for a missing value to find at each node
 };
 
-// Classes, or one number or more for each row.
+// A class or more, or a number or more, for each row. The classes of several targets are counted on
+// from one to the next, so that each has a place among all: that of target t of row i stands at
+// t * rows + i.
 struct CartTarget {
-    std::uint32_t outputs = 1;               // classes, or numbers a row
-    std::span<const std::uint32_t> classes;  // empty: numbers
-    std::span<const double> numbers;         // number k of row i at k * rows + i
+    std::uint32_t outputs = 1;                    // classes in all, or numbers a row
+    std::span<const std::uint32_t> classes;       // empty: numbers
+    std::span<const std::uint32_t> class_counts;  // of several targets; empty: one
+    std::span<const double> numbers;              // number k of row i at k * rows + i
 
     bool is_classes() const { return !classes.empty(); }
-};
-
-// The rows a tree is grown on, with how much each counts; all weights are above 0.
-struct Bag {
-    std::vector<std::uint32_t> rows;
-    std::vector<double> weights;
 };
 
 }  // namespace bosquet

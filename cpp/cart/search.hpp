@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "cart/component.hpp"
 #include "cart/cut.hpp"
 #include "cart/entries.hpp"
 #include "cart/median.hpp"
+#include "cart/node_values.hpp"
 #include "cart/options.hpp"
 #include "cart/sums.hpp"
 
@@ -20,12 +22,6 @@ namespace bosquet {
 // are put in the order of their class shares' first principal component (Coppersmith, Hong and
 // Hosking 1999), and the cuts of that order are tried.
 constexpr std::size_t kExhaustiveCategories = 12;
-
-// What a node's value may be, by the monotone splits above it.
-struct NodeBounds {
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
-};
 
 template <class Sums>
 class CartSearch {
@@ -59,11 +55,11 @@ class CartSearch {
         if (constant) return {};
         Cut cut;
         if (options_->random_thresholds)
-            random_grouping(node, cut);
+            random_grouping(column, node, cut);
         else if (options_->criterion == Criterion::absolute)
             absolute_cut(column, node, cut);
         else if (column.nominal)
-            nominal_cut(node, cut);
+            nominal_cut(column, node, cut);
         else
             ordered_cut(column, node, cut);
         if (cut.found()) {
@@ -99,37 +95,82 @@ class CartSearch {
         }
     }
 
-    // Calls visit(position, left sums, left rows, missing_left) for every place where the entries,
-    // taken in `order`, may be parted: the first `position` of them go left. Missing values take
-    // either side.
-    template <class Visit>
-    void for_each_parting(std::span<const std::uint32_t> order, const Node& node, Visit visit) {
-        std::size_t missing = entries_.has_missing();
-        std::size_t last = order.size();
-        left_.resize(sums_.width());
-        for (bool missing_left : {false, true}) {
-            if (missing_left && !missing) break;
-            std::fill(left_.begin(), left_.end(), 0.0);
-            std::size_t left_rows = 0;
-            auto add = [&](std::size_t entry) {
-                const double* sums = entries_.of(entry);
-                for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += sums[k];
-                if (counted_) left_rows += entries_.count(entry);
-            };
-            if (missing_left) add(0);
-            for (std::size_t i = 0; i < last; ++i) {
-                add(order[i]);
-                // Behind the last entry there is nothing but missing values to send right.
-                if (i + 1 == last && (!missing || missing_left)) break;
-                if (!allowed(left_.data(), left_rows, node)) continue;
-                visit(i + 1, missing_left);
-            }
-        }
+    // Nothing on the left yet.
+    void clear_left() {
+        left_.assign(sums_.width(), 0.0);
+        left_rows_ = 0;
+    }
+    void move_left(std::size_t entry) {
+        const double* sums = entries_.of(entry);
+        for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += sums[k];
+        if (counted_) left_rows_ += entries_.count(entry);
     }
 
-    bool allowed(const double* left, std::size_t left_rows, const Node& node) const {
-        if (counted_ && (left_rows < options_->min_samples_leaf ||
-                         node.known_rows - left_rows < options_->min_samples_leaf))
+    // The entries, taken in order_, parted in two: the first `position` of them go left.
+    struct Parting {
+        std::size_t position = 0;
+        bool missing_left = false;
+    };
+
+    // How good a parting is by the sums of its two sides.
+    struct BySums {
+        CartSearch* search;
+        const Node* node;
+        void clear() {}
+        void move(std::size_t) {}
+        double goodness() { return search->goodness_of_sides(*node); }
+    };
+
+    // The best of all partings that are allowed, missing values on either side; its merit goes to
+    // the cut. The judge hears of every entry that moves to the left, and says how good that is.
+    template <class Judge>
+    Parting best_parting(const Node& node, Judge judge, Cut& cut) {
+        Parting best;
+        bool missing = entries_.has_missing();
+        for (bool missing_left : {false, true}) {
+            if (missing_left && !missing) break;
+            clear_left();
+            judge.clear();
+            auto move = [&](std::size_t entry) {
+                move_left(entry);
+                judge.move(entry);
+            };
+            if (missing_left) move(0);
+            for (std::size_t i = 0; i < order_.size(); ++i) {
+                move(order_[i]);
+                // Behind the last entry there is nothing but missing values to send right.
+                if (i + 1 == order_.size() && (!missing || missing_left)) break;
+                if (!allowed(node)) continue;
+                double goodness = judge.goodness();
+                if (!(goodness > cut.merit)) continue;
+                cut.merit = goodness;
+                best = {i + 1, missing_left};
+            }
+        }
+        return best;
+    }
+
+    // Writes a parting down as codes or as a threshold.
+    void take(const CodedColumn& column, const Parting& parting, Cut& cut) {
+        if (!cut.found()) return;
+        cut.missing_left = parting.missing_left;
+        if (column.nominal) {
+            for (std::size_t i = 0; i < parting.position; ++i)
+                cut.left_codes.push_back(entries_.code(order_[i]));
+            std::sort(cut.left_codes.begin(), cut.left_codes.end());
+            return;
+        }
+        cut.last = entries_.code(order_[parting.position - 1]);
+        cut.threshold = parting.position == order_.size()
+                            ? std::numeric_limits<double>::infinity()
+                            : column.threshold(cut.last, entries_.code(order_[parting.position]));
+    }
+
+    // Whether the rows may be parted into those on the left and the others.
+    bool allowed(const Node& node) const {
+        const double* left = left_.data();
+        if (counted_ && (left_rows_ < options_->min_samples_leaf ||
+                         node.known_rows - left_rows_ < options_->min_samples_leaf))
             return false;
         if (options_->min_weight_leaf > 0) {
             double weight = sums_.weight(left);
@@ -150,30 +191,30 @@ class CartSearch {
         return true;
     }
 
-    double goodness_of(const double* left, const Node& node) {
+    double goodness_of_sides(const Node& node) {
         if constexpr (Sums::kPair) {
-            return sums_.both(left[0], left[1], node.sums[0], node.sums[1]);
+            return sums_.both(left_[0], left_[1], node.sums[0], node.sums[1]);
         } else {
             right_.resize(left_.size());
-            for (std::size_t k = 0; k < right_.size(); ++k) right_[k] = node.sums[k] - left[k];
-            return sums_.goodness(left) + sums_.goodness(right_.data());
+            for (std::size_t k = 0; k < right_.size(); ++k) right_[k] = node.sums[k] - left_[k];
+            return sums_.goodness(left_.data()) + sums_.goodness(right_.data());
         }
     }
 
-    std::span<const std::uint32_t> present() {
+    // Puts the entries into order_ as they are, but for that of missing values.
+    void take_present() {
         order_.resize(entries_.size() - entries_.has_missing());
         std::iota(order_.begin(), order_.end(), entries_.has_missing() ? 1u : 0u);
-        return order_;
     }
 
-    void take_ordered(const CodedColumn& column, std::span<const std::uint32_t> order,
-                      std::size_t position, bool missing_left, Cut& cut) {
-        std::uint32_t below = entries_.code(order[position - 1]);
-        cut.last = below;
-        cut.missing_left = missing_left;
-        cut.threshold = position == order.size()
-                            ? std::numeric_limits<double>::infinity()
-                            : column.threshold(below, entries_.code(order[position]));
+    template <class Key>
+    void sort_by(Key key) {
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    }
+
+    void sort_by_mean() {
+        sort_by([&](std::uint32_t entry) { return entries_.of(entry)[1] / entries_.of(entry)[0]; });
     }
 
     void ordered_cut(const CodedColumn& column, const Node& node, Cut& cut) {
@@ -184,17 +225,8 @@ class CartSearch {
                 return;
             }
         }
-        std::size_t best = 0;
-        bool best_missing_left = false;
-        auto order = present();
-        for_each_parting(order, node, [&](std::size_t position, bool missing_left) {
-            double goodness = goodness_of(left_.data(), node);
-            if (!(goodness > cut.merit)) return;
-            cut.merit = goodness;
-            best = position;
-            best_missing_left = missing_left;
-        });
-        if (cut.found()) take_ordered(column, order, best, best_missing_left, cut);
+        take_present();
+        take(column, best_parting(node, BySums{this, &node}, cut), cut);
     }
 
     // The common case: nothing missing, nothing forbidden.
@@ -216,80 +248,25 @@ class CartSearch {
         cut.threshold = column.threshold(cut.last, entries_.code(best));
     }
 
-    void nominal_cut(const Node& node, Cut& cut) {
-        auto order = present();
+    void nominal_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+        take_present();
         if constexpr (Sums::kPair) {
             // The best grouping is a cut of the order by mean (Fisher 1958; Breiman et al. 1984).
-            sort_by(
-                [&](std::uint32_t entry) { return entries_.of(entry)[1] / entries_.of(entry)[0]; });
+            sort_by_mean();
         } else {
-            if (order.size() <= kExhaustiveCategories && order.size() > 1) {
+            if (order_.size() <= kExhaustiveCategories && order_.size() > 1) {
                 every_grouping(node, cut);
                 return;
             }
-            sort_by_component();
+            std::vector<double> score = first_component(sums_, entries_, order_);
+            sort_by([&](std::uint32_t entry) { return score[entry]; });
         }
-        std::size_t best = 0;
-        bool best_missing_left = false;
-        for_each_parting(order_, node, [&](std::size_t position, bool missing_left) {
-            double goodness = goodness_of(left_.data(), node);
-            if (!(goodness > cut.merit)) return;
-            cut.merit = goodness;
-            best = position;
-            best_missing_left = missing_left;
-        });
-        if (!cut.found()) return;
-        cut.missing_left = best_missing_left;
-        for (std::size_t i = 0; i < best; ++i) cut.left_codes.push_back(entries_.code(order_[i]));
-        std::sort(cut.left_codes.begin(), cut.left_codes.end());
-    }
-
-    template <class Key>
-    void sort_by(Key key) {
-        std::stable_sort(order_.begin(), order_.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-    }
-
-    // The first principal component of the class shares, each category counted by its weight.
-    void sort_by_component() {
-        std::size_t width = sums_.width();
-        std::vector<double> mean(width), shares(entries_.size() * width);
-        double total = 0;
-        for (std::uint32_t entry : order_) {
-            double weight = sums_.weight(entries_.of(entry));
-            total += weight;
-            for (std::size_t k = 0; k < width; ++k) {
-                shares[entry * width + k] = entries_.of(entry)[k] / weight;
-                mean[k] += entries_.of(entry)[k];
-            }
-        }
-        for (double& m : mean) m /= total;
-        // Power iteration; fixed in number, so that its bits are too.
-        std::vector<double> axis(width), next(width), score(entries_.size());
-        for (std::size_t k = 0; k < width; ++k) axis[k] = 1.0 / (1.0 + static_cast<double>(k));
-        for (int round = 0; round < 50; ++round) {
-            std::fill(next.begin(), next.end(), 0.0);
-            for (std::uint32_t entry : order_) {
-                double along = 0, weight = sums_.weight(entries_.of(entry));
-                for (std::size_t k = 0; k < width; ++k)
-                    along += (shares[entry * width + k] - mean[k]) * axis[k];
-                score[entry] = along;
-                for (std::size_t k = 0; k < width; ++k)
-                    next[k] += weight * along * (shares[entry * width + k] - mean[k]);
-            }
-            double size = 0;
-            for (double x : next) size += x * x;
-            if (!(size > 0)) break;
-            for (std::size_t k = 0; k < width; ++k) axis[k] = next[k] / std::sqrt(size);
-        }
-        sort_by([&](std::uint32_t entry) { return score[entry]; });
+        take(column, best_parting(node, BySums{this, &node}, cut), cut);
     }
 
     // All groupings in two, the last category always on the right.
     void every_grouping(const Node& node, Cut& cut) {
-        std::size_t present = order_.size(), width = sums_.width();
-        std::size_t best = 0;
-        bool best_missing_left = false;
+        std::size_t present = order_.size(), best = 0;
         for (bool missing_left : {false, true}) {
             if (missing_left && !entries_.has_missing()) break;
             // With missing values on the right, all categories may stand together on the left.
@@ -297,25 +274,19 @@ class CartSearch {
             for (std::size_t group = missing_left ? 0 : 1; group <= end; ++group) {
                 bool everything = group == end;
                 if (everything && (missing_left || !entries_.has_missing())) break;
-                left_.assign(width, 0.0);
-                std::size_t left_rows = 0;
-                auto add = [&](std::size_t entry) {
-                    for (std::size_t k = 0; k < width; ++k) left_[k] += entries_.of(entry)[k];
-                    if (counted_) left_rows += entries_.count(entry);
-                };
-                if (missing_left) add(0);
+                clear_left();
+                if (missing_left) move_left(0);
                 for (std::size_t i = 0; i < present; ++i)
-                    if (everything || (group >> i & 1)) add(order_[i]);
-                if (!allowed(left_.data(), left_rows, node)) continue;
-                double goodness = goodness_of(left_.data(), node);
+                    if (everything || (group >> i & 1)) move_left(order_[i]);
+                if (!allowed(node)) continue;
+                double goodness = goodness_of_sides(node);
                 if (!(goodness > cut.merit)) continue;
                 cut.merit = goodness;
                 best = everything ? 2 * end - 1 : group;
-                best_missing_left = missing_left;
+                cut.missing_left = missing_left;
             }
         }
         if (!cut.found()) return;
-        cut.missing_left = best_missing_left;
         for (std::size_t i = 0; i < present; ++i)
             if (best >> i & 1) cut.left_codes.push_back(entries_.code(order_[i]));
     }
@@ -351,104 +322,67 @@ class CartSearch {
             cut.last = std::clamp(column.last_below(cut.threshold), least, greatest - 1);
             if (!column.edges.empty()) cut.threshold = column.edges[cut.last - 1];
         }
-        left_.assign(sums_.width(), 0.0);
-        std::size_t left_rows = 0;
+        clear_left();
         for (std::size_t i = 0; i < node.rows.count; ++i) {
             std::uint32_t row = node.rows.rows[i];
             if (!cut.goes_left(column.code(row))) continue;
             sums_.add(left_.data(), node.rows.items[i], row);
-            ++left_rows;
+            ++left_rows_;
         }
-        if (allowed(left_.data(), left_rows, node)) cut.merit = goodness_of(left_.data(), node);
+        if (allowed(node)) cut.merit = goodness_of_sides(node);
         return cut;
     }
 
-    // A random half of the categories, each as likely to be cut off at any place of a random order.
-    void random_grouping(const Node& node, Cut& cut) {
-        auto order = present();
+    // The categories in a random order, cut at a place that is drawn too. Missing values go to a
+    // side drawn as well, or apart from all others where those are alike.
+    void random_grouping(const CodedColumn& column, const Node& node, Cut& cut) {
+        take_present();
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
         sort_by([&](std::uint32_t entry) { return hash64(key, 1, entries_.code(entry)); });
-        bool missing_left = entries_.has_missing() && (key & 1) != 0;
-        double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
-        std::size_t position = order.size();
-        if (order.size() > 1)
-            position = 1 + static_cast<std::size_t>(draw * (static_cast<double>(order.size()) - 1));
-        else
-            missing_left = false;
-        left_.assign(sums_.width(), 0.0);
-        std::size_t left_rows = 0;
-        auto add = [&](std::size_t entry) {
-            for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += entries_.of(entry)[k];
-            if (counted_) left_rows += entries_.count(entry);
-        };
-        if (missing_left) add(0);
-        for (std::size_t i = 0; i < position; ++i) add(order_[i]);
-        if (!allowed(left_.data(), left_rows, node)) return;
-        cut.merit = goodness_of(left_.data(), node);
-        cut.missing_left = missing_left;
-        for (std::size_t i = 0; i < position; ++i)
-            cut.left_codes.push_back(entries_.code(order_[i]));
-        std::sort(cut.left_codes.begin(), cut.left_codes.end());
+        Parting parting{order_.size(), false};
+        if (order_.size() > 1) {
+            double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
+            double places = static_cast<double>(order_.size()) - 1;
+            parting.position = 1 + static_cast<std::size_t>(draw * places);
+            parting.missing_left = entries_.has_missing() && (key & 1) != 0;
+        }
+        clear_left();
+        if (parting.missing_left) move_left(0);
+        for (std::size_t i = 0; i < parting.position; ++i) move_left(order_[i]);
+        if (!allowed(node)) return;
+        cut.merit = goodness_of_sides(node);
+        take(column, parting, cut);
     }
 
-    // Absolute error: goodness is minus the sum of distances to the medians of the two sides.
+    // How good a parting is by the distances of its rows to the medians of the two sides.
+    struct ByMedians {
+        CartSearch* search;
+        void clear() { search->medians_.clear_left(); }
+        void move(std::size_t entry) {
+            for (std::uint32_t i : search->members_[entry]) search->medians_.move_left(i);
+        }
+        double goodness() { return -search->medians_.distances(); }
+    };
+
     void absolute_cut(const CodedColumn& column, const Node& node, Cut& cut) {
         if constexpr (Sums::kPair) {
-            auto order = present();
-            if (column.nominal)
-                sort_by([&](std::uint32_t entry) {
-                    return entries_.of(entry)[1] / entries_.of(entry)[0];
-                });
-            // Rows of each entry, in the order of entries.
-            rank_of_code_.assign(column.codes, 0);
-            for (std::size_t i = 0; i < order_.size(); ++i)
-                rank_of_code_[entries_.code(order_[i])] = static_cast<std::uint32_t>(i) + 1;
-            members_.assign(order_.size() + 1, {});
+            take_present();
+            if (column.nominal) sort_by_mean();
+            constexpr std::uint32_t kLeftOut = 0xffffffffu;
+            entry_of_code_.assign(column.codes, kLeftOut);
+            for (std::size_t entry = 0; entry < entries_.size(); ++entry)
+                entry_of_code_[entries_.code(entry)] = static_cast<std::uint32_t>(entry);
+            members_.assign(entries_.size(), {});
             values_.clear();
             for (std::size_t i = 0; i < node.rows.count; ++i) {
                 const Item& item = node.rows.items[i];
-                std::uint32_t rank = rank_of_code_[column.code(node.rows.rows[i])];
-                if (rank == 0 && options_->surrogates > 0) continue;
-                members_[rank].push_back(static_cast<std::uint32_t>(values_.size()));
+                std::uint32_t entry = entry_of_code_[column.code(node.rows.rows[i])];
+                if (entry == kLeftOut) continue;
+                members_[entry].push_back(static_cast<std::uint32_t>(values_.size()));
                 values_.push_back({item.sum / item.weight, item.weight});
             }
             medians_.reset(values_);
-            std::size_t best = 0;
-            bool best_missing_left = false;
-            for (bool missing_left : {false, true}) {
-                if (missing_left && !entries_.has_missing()) break;
-                medians_.clear_left();
-                left_.assign(2, 0.0);
-                std::size_t left_rows = 0;
-                auto add = [&](std::size_t rank) {
-                    for (std::uint32_t i : members_[rank]) {
-                        medians_.move_left(i);
-                        left_[0] += values_[i].weight;
-                        left_[1] += values_[i].weight * values_[i].value;
-                        ++left_rows;
-                    }
-                };
-                if (missing_left) add(0);
-                for (std::size_t i = 0; i < order_.size(); ++i) {
-                    add(i + 1);
-                    if (i + 1 == order_.size() && (!entries_.has_missing() || missing_left)) break;
-                    if (!allowed(left_.data(), left_rows, node)) continue;
-                    double goodness = -medians_.distances();
-                    if (!(goodness > cut.merit)) continue;
-                    cut.merit = goodness;
-                    best = i + 1;
-                    best_missing_left = missing_left;
-                }
-            }
-            if (!cut.found()) return;
-            if (column.nominal) {
-                cut.missing_left = best_missing_left;
-                for (std::size_t i = 0; i < best; ++i)
-                    cut.left_codes.push_back(entries_.code(order_[i]));
-                std::sort(cut.left_codes.begin(), cut.left_codes.end());
-            } else {
-                take_ordered(column, order_, best, best_missing_left, cut);
-            }
+            take(column, best_parting(node, ByMedians{this}, cut), cut);
         }
     }
 
@@ -460,10 +394,11 @@ class CartSearch {
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> order_;
     std::vector<double> left_, right_, known_;
+    std::size_t left_rows_ = 0;
     MedianSplit medians_;
     std::vector<WeightedNumber> values_;
-    std::vector<std::vector<std::uint32_t>> members_;
-    std::vector<std::uint32_t> rank_of_code_;
+    std::vector<std::vector<std::uint32_t>> members_;  // places in values_, by entry
+    std::vector<std::uint32_t> entry_of_code_;
 };
 
 }  // namespace bosquet

@@ -1,4 +1,5 @@
-// What is added up over the rows of a node to judge a split, for each kind of target.
+// What is added up over the rows of a node to judge a split, for each kind of target. What a row
+// adds is its item, and with kByRow what its number leads to.
 //
 // A `goodness` is large where rows are alike: the impurity of a node times its weight is a constant
 // of its rows less its goodness, so the split that lowers impurity most is the one whose children's
@@ -7,6 +8,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <span>
 
 #include "cart/options.hpp"
 
@@ -21,7 +24,7 @@ struct PairSums {
     struct Item {
         double weight, sum;
     };
-    static constexpr bool kPair = true;
+    static constexpr bool kPair = true, kByRow = false;
     static constexpr std::uint32_t width() { return 2; }
     static double weight(const double* sums) { return sums[0]; }
     static void add(double* sums, const Item& item, std::uint32_t) {
@@ -66,7 +69,7 @@ struct ClassSums {
         double weight;
         std::uint32_t which;
     };
-    static constexpr bool kPair = false;
+    static constexpr bool kPair = false, kByRow = false;
     std::uint32_t classes;
 
     std::uint32_t width() const { return classes; }
@@ -86,6 +89,49 @@ struct ClassSums {
         }
         return kCriterion == Criterion::gini ? score / total : score - x_log_x(total);
     }
+    bool one_class(const double* sums) const {
+        std::uint32_t present = 0;
+        for (std::uint32_t k = 0; k < classes; ++k) present += sums[k] > 0;
+        return present < 2;
+    }
+};
+
+// The weight of each class of several targets, one target behind the other. Goodness is the mean
+// over the targets, as impurity is.
+template <Criterion kCriterion>
+struct SeveralClassSums {
+    struct Item {
+        double weight;
+    };
+    static constexpr bool kPair = false, kByRow = true;
+    std::uint32_t classes;                  // of all targets
+    std::span<const std::uint32_t> counts;  // of each
+    const std::uint32_t* places;            // that of target t of row i at t * stride + i
+    std::size_t stride;
+
+    std::uint32_t width() const { return classes; }
+    double weight(const double* sums) const {
+        return ClassSums<kCriterion>{counts[0]}.weight(sums);
+    }
+    void add(double* sums, const Item& item, std::uint32_t row) const {
+        for (std::size_t t = 0; t < counts.size(); ++t)
+            sums[places[t * stride + row]] += item.weight;
+    }
+    double goodness(const double* sums) const {
+        double total = 0;
+        for (std::uint32_t count : counts) {
+            total += ClassSums<kCriterion>{count}.goodness(sums);
+            sums += count;
+        }
+        return total / static_cast<double>(counts.size());
+    }
+    bool one_class(const double* sums) const {
+        for (std::uint32_t count : counts) {
+            if (!ClassSums<kCriterion>{count}.one_class(sums)) return false;
+            sums += count;
+        }
+        return true;
+    }
 };
 
 // The weight, and the weighted sum of each number.
@@ -93,7 +139,7 @@ struct VectorSums {
     struct Item {
         double weight;
     };
-    static constexpr bool kPair = false;
+    static constexpr bool kPair = false, kByRow = true;
     std::uint32_t numbers;
     const double* values;  // number k of row i at k * stride + i
     std::size_t stride;

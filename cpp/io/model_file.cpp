@@ -14,7 +14,8 @@ namespace {
 
 // A byte that is no text, the name, and the line ends that a transfer as text would change.
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'B', 'S', 'Q', '\r', '\n', 0x1a, '\n'};
-constexpr std::uint32_t kVersion = 2;
+// A file is written in the oldest version that can hold it.
+constexpr std::uint32_t kVersion = 3, kVersionOfTrees = 2, kVersionOfParts = 3;
 constexpr std::size_t kLengthAt = 16;
 constexpr std::size_t kChecksumAt = 24;
 constexpr std::size_t kHeadBytes = 32;
@@ -26,6 +27,7 @@ constexpr std::uint32_t tag(const char (&name)[5]) {
 }
 constexpr std::uint32_t kMetadata = tag("META");
 constexpr std::uint32_t kEnsemble = tag("TREE");
+constexpr std::uint32_t kPart = tag("PART");
 
 // Of everything but the checksum itself.
 std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
@@ -60,27 +62,40 @@ std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted,
     return in.bytes(length, what);
 }
 
+void write_section(ByteWriter& out, std::uint32_t name, Bytes bytes) {
+    out.fixed32(name);
+    out.fixed64(bytes.size());
+    out.bytes(bytes);
+}
+
+// The head and the description.
+void begin_file(ByteWriter& out, std::uint32_t version, Bytes metadata) {
+    out.bytes(kMagic);
+    out.fixed32(version);
+    out.fixed32(0);
+    out.fixed64(0);  // the length and the checksum, known at the end
+    out.fixed64(0);
+    write_section(out, kMetadata, metadata);
+}
+
+std::vector<std::uint8_t> end_file(ByteWriter& out) {
+    out.put_fixed64(kLengthAt, out.size());
+    out.put_fixed64(kChecksumAt, checksum_of(out.written()));
+    return out.take();
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
                                       std::span<const std::uint8_t> metadata) {
     ByteWriter out;
-    out.bytes(kMagic);
-    out.fixed32(kVersion);
-    out.fixed32(0);
-    out.fixed64(0);  // the length and the checksum, known at the end
-    out.fixed64(0);
-    out.fixed32(kMetadata);
-    out.fixed64(metadata.size());
-    out.bytes(metadata);
+    begin_file(out, kVersionOfTrees, metadata);
     out.fixed32(kEnsemble);
     std::size_t length_at = out.size();
     out.fixed64(0);
     write_ensemble(ensemble, out);
     out.put_fixed64(length_at, out.size() - length_at - 8);
-    out.put_fixed64(kLengthAt, out.size());
-    out.put_fixed64(kChecksumAt, checksum_of(out.written()));
-    return out.take();
+    return end_file(out);
 }
 
 ModelFile read_model(std::span<const std::uint8_t> file) {
@@ -90,6 +105,34 @@ ModelFile read_model(std::span<const std::uint8_t> file) {
     auto ensemble = read_section(in, kEnsemble, "the ensemble section");
     if (in.remaining() != 0) ByteReader::refuse("the last section", "is followed by more bytes");
     return {read_ensemble(ensemble, version), {metadata.begin(), metadata.end()}};
+}
+
+std::vector<std::uint8_t> write_parts(std::span<const Bytes> parts, Bytes metadata) {
+    ByteWriter out;
+    begin_file(out, kVersionOfParts, metadata);
+    for (Bytes part : parts) write_section(out, kPart, part);
+    return end_file(out);
+}
+
+ModelParts read_parts(Bytes file) {
+    if (check_head(file) < kVersionOfParts) ByteReader::refuse("its format", "has no parts");
+    ByteReader in(file.subspan(kHeadBytes));
+    ModelParts found;
+    found.metadata = read_section(in, kMetadata, "the metadata section");
+    while (in.remaining() != 0) found.parts.push_back(read_section(in, kPart, "a part"));
+    return found;
+}
+
+bool holds_parts(Bytes file) {
+    constexpr std::size_t kSectionHead = 12;
+    if (file.size() < kHeadBytes + kSectionHead) return false;
+    ByteReader head(file.subspan(kMagic.size()));
+    if (head.fixed32("the version") < kVersionOfParts) return false;
+    ByteReader in(file.subspan(kHeadBytes + 4));
+    std::uint64_t length = in.fixed64("the metadata section");
+    if (length > in.remaining() || in.remaining() - length < 4) return false;
+    in.bytes(length, "the metadata section");
+    return in.fixed32("a section") == kPart;
 }
 
 }  // namespace bosquet

@@ -36,6 +36,7 @@ struct BlockCut {
     }
 
     bool consider(const Rule& rule, StumpSums sums, std::uint64_t where, bool missing) {
+        if (rule.falls_short(sums, gain)) return false;
         auto reached = rule(sums);
         bool lower = found && reached == gain && where < position;
         if (!(reached > gain) && !lower) return false;
@@ -52,25 +53,19 @@ struct BlockCut {
     }
 };
 
-struct Bucket {
-    StumpSums sums;
-    std::int64_t absolute = 0;  // sum of the responses' magnitudes
-
-    SumBox box(StumpSums low) const {
-        return {low, (absolute + sums.response) / 2, (absolute - sums.response) / 2, sums.weight};
-    }
-};
-
 // Searches one feature after the other, each from scratch.
 template <class Rule>
 class FeatureScreen {
   public:
-    FeatureScreen(RowSums rows, std::size_t count, const Rule& rule)
+    FeatureScreen(RowSums rows, std::size_t count, const Rule& rule, Isa isa)
         : rows_(rows),
           rule_(rule),
+          kernels_(&select_stump_kernels(isa)),
           values_(count),
-          bucket_of_(count),
-          buckets_(std::clamp<std::size_t>(count / 8, 16, 512) + 1) {}
+          bucket_of_(count) {
+        scale_.count = static_cast<std::uint16_t>(std::clamp<std::size_t>(count / 8, 16, 512));
+        buckets_.resize(scale_.count + 1);
+    }
 
     // `bar` is a gain that another feature has reached.
     BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
@@ -84,41 +79,34 @@ class FeatureScreen {
     }
 
   private:
-    std::uint32_t last() const { return static_cast<std::uint32_t>(buckets_.size()) - 1; }
-    const Bucket& missing() const { return buckets_.back(); }
+    std::uint32_t last() const { return scale_.count; }
+    StumpSums missing() const { return buckets_.back().all; }
 
     void fill_buckets() {
-        double low = kInfinity, high = -kInfinity;
-        for (double value : values_) {
-            // Infinite values go with the outermost finite ones, into the first or the last bucket.
-            bool finite = std::abs(value) < kInfinity;
-            low = finite && value < low ? value : low;
-            high = finite && value > high ? value : high;
-        }
-        // By halves: the difference of two doubles may not be one.
-        double most = last() - 1.0, scale = last() / (high / 2 - low / 2);
-        std::fill(buckets_.begin(), buckets_.end(), Bucket{});
-        has_missing_ = false;
+        has_missing_ = kernels_->find_range(values_.data(), values_.size(), scale_);
+        kernels_->put_into_buckets(values_.data(), values_.size(), scale_, bucket_of_.data());
+        // One addition a row: responses by bucket and sign.
+        by_sign_.assign(2 * buckets_.size(), 0);
         for (std::size_t i = 0; i < values_.size(); ++i) {
-            double value = values_[i], place = (value / 2 - low / 2) * scale;
-            place = value <= low ? 0 : value >= high ? most : std::min(place, most);
-            bool is_missing = value != value;
-            has_missing_ |= is_missing;
-            std::uint32_t which = is_missing ? last() : static_cast<std::uint32_t>(place);
-            bucket_of_[i] = static_cast<std::uint16_t>(which);
-            StumpSums sums = rows_.of(i);
-            buckets_[which].sums = buckets_[which].sums + sums;
-            buckets_[which].absolute += magnitude(sums.response);
+            std::int64_t response = rows_.response[i];
+            by_sign_[2 * bucket_of_[i] + (response < 0)] += response;
         }
+        for (std::size_t b = 0; b < buckets_.size(); ++b) {
+            std::int64_t up = by_sign_[2 * b], down = -by_sign_[2 * b + 1];
+            buckets_[b] = {{up - down, up + down}, up, down};
+        }
+        if (rows_.weight == nullptr) return;
+        for (BinSums& bucket : buckets_) bucket.all.weight = 0;
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            buckets_[bucket_of_[i]].all.weight += rows_.weight[i];
     }
 
     void between_buckets(BlockCut<Rule>& cut) const {
         StumpSums left;
         for (std::uint32_t b = 0; b < last(); ++b) {
-            left = left + buckets_[b].sums;
+            left = left + buckets_[b].all;
             cut.consider(rule_, left, cut.at(b, cut.kBehind), false);
-            if (has_missing_)
-                cut.consider(rule_, left + missing().sums, cut.at(b, cut.kBehind), true);
+            if (has_missing_) cut.consider(rule_, left + missing(), cut.at(b, cut.kBehind), true);
         }
     }
 
@@ -131,10 +119,8 @@ class FeatureScreen {
             left = box.high();
             // Splits inside a bucket without weight are as good as the one before it; only for
             // missing values on the left there may be no such split.
-            if (buckets_[b].sums.weight == 0 && !has_missing_) continue;
-            auto bound = rule_.bound(box);
-            if (has_missing_) bound = std::max(bound, rule_.bound(box.with(missing().sums)));
-            worthy_[b] = bound >= bar && bound > rule_.alone();
+            if (buckets_[b].all.weight == 0 && !has_missing_) continue;
+            worthy_[b] = may_reach(box, has_missing_, missing(), rule_, bar);
             any = any || worthy_[b];
         }
         return any;
@@ -151,7 +137,7 @@ class FeatureScreen {
         std::uint32_t next = 0;  // the first bucket that `before` does not hold
         for (std::size_t i = 0; i < chosen_.size();) {
             std::uint32_t b = bucket_of_[chosen_[i]];
-            for (; next < b; ++next) before = before + buckets_[next].sums;
+            for (; next < b; ++next) before = before + buckets_[next].all;
             StumpSums left = before;
             for (std::uint32_t inside = 1; i < chosen_.size() && bucket_of_[chosen_[i]] == b;
                  ++i, ++inside) {
@@ -165,7 +151,7 @@ class FeatureScreen {
 
     void consider_inside(BlockCut<Rule>& cut, StumpSums left, std::uint64_t where, std::size_t i) {
         bool taken = cut.consider(rule_, left, where, false);
-        if (has_missing_ && cut.consider(rule_, left + missing().sums, where, true)) taken = true;
+        if (has_missing_ && cut.consider(rule_, left + missing(), where, true)) taken = true;
         if (taken) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
     }
 
@@ -193,9 +179,12 @@ class FeatureScreen {
 
     RowSums rows_;
     Rule rule_;
+    const StumpKernels* kernels_;
+    BucketScale scale_;
     std::vector<double> values_;
     std::vector<std::uint16_t> bucket_of_;
-    std::vector<Bucket> buckets_;  // the last one is for missing values
+    std::vector<std::int64_t> by_sign_;
+    std::vector<BinSums> buckets_;  // the last one is for missing values
     std::vector<std::uint8_t> worthy_;
     std::vector<std::uint32_t> chosen_;
     double inside_threshold_ = 0;
@@ -205,17 +194,18 @@ class FeatureScreen {
 template <class Rule>
 class Blocks final : public BlockSearch {
   public:
-    Blocks(const QuantisedRows& rows, std::size_t count, StumpCriterion criterion, Team& team)
+    Blocks(const QuantisedRows& rows, std::size_t count, StumpCriterion criterion, Isa isa,
+           Team& team)
         : criterion_(criterion),
           scale_(rows.scale()),
           count_(count),
           team_(team),
           response_(count),
-          weight_(rows.kind() == RowKind::pairs ? count : 0) {
+          weight_(criterion == StumpCriterion::squared ? count : 0) {
         total_ = rows.fill({0, count}, response_.data(), weight_.data());
         best_ = BlockCut<Rule>{Rule(total_).alone()};
         RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
-        screens_.assign(team.size(), FeatureScreen<Rule>(sums, count, Rule(total_)));
+        screens_.assign(team.size(), FeatureScreen<Rule>(sums, count, Rule(total_), isa));
     }
 
     void add(std::uint32_t first, const Table& features) override {
@@ -262,14 +252,14 @@ class Blocks final : public BlockSearch {
 
 std::unique_ptr<BlockSearch> make_block_search(std::span<const double> target,
                                                std::span<const double> weight,
-                                               StumpCriterion criterion, Team& team) {
+                                               StumpCriterion criterion, Isa isa, Team& team) {
     QuantisedRows rows(target, weight, criterion, team);
     std::size_t count = target.size();
     if (criterion == StumpCriterion::error)
-        return std::make_unique<Blocks<ErrorRule>>(rows, count, criterion, team);
+        return std::make_unique<Blocks<ErrorRule>>(rows, count, criterion, isa, team);
     if (criterion == StumpCriterion::exponential)
-        return std::make_unique<Blocks<ExponentialRule>>(rows, count, criterion, team);
-    return std::make_unique<Blocks<SquaredRule>>(rows, count, criterion, team);
+        return std::make_unique<Blocks<ExponentialRule>>(rows, count, criterion, isa, team);
+    return std::make_unique<Blocks<SquaredRule>>(rows, count, criterion, isa, team);
 }
 
 }  // namespace bosquet

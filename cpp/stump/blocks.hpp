@@ -28,6 +28,6 @@ class BlockSearch {
 
 std::unique_ptr<BlockSearch> make_block_search(std::span<const double> target,
                                                std::span<const double> weight,
-                                               StumpCriterion criterion, Team& team);
+                                               StumpCriterion criterion, Isa isa, Team& team);
 
 }  // namespace bosquet

@@ -42,8 +42,7 @@ void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
 // the lowest feature's.
 template <class Search>
 WholeCut best_cut(const StumpTable& table, Team& team, std::int64_t alone, Search search) {
-    std::vector<std::uint32_t> features(table.binned().layout().active);
-    for (const OrderedColumn& column : table.ordered()) features.push_back(column.feature);
+    const std::vector<std::uint32_t>& features = table.binned().layout().active;
     std::vector<WholeCut> cuts(features.size());
     team.run(features.size(), [&](std::size_t i, int worker) {
         cuts[i].gain = alone;
@@ -52,11 +51,8 @@ WholeCut best_cut(const StumpTable& table, Team& team, std::int64_t alone, Searc
     });
     WholeCut best;
     best.gain = alone;
-    for (WholeCut& cut : cuts) {
-        bool earlier =
-            best.found && cut.gain == best.gain && cut.place.feature < best.place.feature;
-        if (cut.found && (cut.gain > best.gain || earlier)) best = std::move(cut);
-    }
+    for (WholeCut& cut : cuts)
+        if (cut.found && cut.gain > best.gain) best = std::move(cut);
     return best;
 }
 

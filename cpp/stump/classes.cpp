@@ -163,7 +163,7 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
     if (!best.found) return stump;
     table.describe(best.place, stump);
     std::vector<std::uint8_t> side(table.rows());
-    StumpSides(table, stump, team).fill({0, table.rows()}, side.data());
+    StumpSides(table, stump, best_isa()).fill({0, table.rows()}, side.data());
     for (std::size_t row = 0; row < table.rows(); ++row)
         (side[row] ? right : left)[target[row]] += units[row];
     stump.values = {heaviest(left), heaviest(right)};

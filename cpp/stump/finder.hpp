@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -31,83 +33,112 @@ struct StumpFinding {
 void judge(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
            StumpFinding& finding);
 
-// What a search is told of each row.
-enum class RowKind {
-    responses,  // the signed weight alone
-    signs,      // the same, where the rule asks for weights too: they are the magnitudes
-    pairs,      // weight times target, and weight
-};
-
 class StumpFinder {
   public:
-    // Rows are taken in runs so short that what was written of a run is in the first-level cache
-    // when it is added up.
-    static constexpr std::size_t kRunRows = 1024;
-
     StumpFinder(const StumpTable& table, Isa isa, Team& team);
 
-    // One pass over all rows, in runs and on all threads. fill(range, response, weight, worker)
-    // writes what each row of the run counts for and returns the sums; `weight` is there for pairs
-    // only.
+    // One pass over all rows, in runs and on all threads: the rows are added up from nothing.
+    // fill(range, response, weight, worker) writes what each row of the run counts for and returns
+    // the sums. Rows that have a weight of their own write it too; otherwise `weight` is null, and
+    // a row's weight is the magnitude of its response.
     template <class Fill>
-    void sweep(RowKind kind, Fill fill);
+    void sweep(StumpCriterion criterion, bool own_weights, Fill fill);
 
-    // The best stump for the rows of the last sweep. Of equal ones the constant comes first, then
+    // The same for rows without a weight of their own, some of which count for something else now.
+    // change(range, response, more, changed, worker) writes what the rows count for, by how much
+    // that changed, and which rows those are; it returns by how much the sums changed.
+    template <class Change>
+    void update(Change change);
+
+    // The best stump for the rows as they count now. Of equal ones the constant comes first, then
     // the lowest feature, the lowest threshold, and missing values on the right.
     StumpFinding best(StumpCriterion criterion, const StumpScale& scale);
 
     StumpSums total() const { return total_; }
 
   private:
-    // What one thread has added up.
+    // What is kept by bin: signed weights in one sum; positive and negative ones apart, which gives
+    // weights too; or responses, positive and negative ones apart, and weights.
+    enum class Kept { together, apart, pairs };
+
+    // What one thread has added up. The first one's holds all, once the others are added to it.
     struct Share {
-        Buffer<std::int64_t> response, weight;          // by bin
-        Buffer<std::int64_t> run_response, run_weight;  // of the run at hand
+        Buffer<std::int64_t> sums[3];                 // by bin
+        Buffer<std::int64_t> response, weight, more;  // of the run at hand
+        RowsBySign rows;
         StumpSums total;
         bool used = false;
     };
 
-    void prepare(RowKind kind);
-    void open(Share& share);
-    void add_run(Range range, const std::int64_t* response, const std::int64_t* weight,
-                 Share& share);
+    void prepare(StumpCriterion criterion, bool own_weights);
+    Share& open(int worker, bool from_nothing);
+    template <class Work>
+    void for_each_run(bool from_nothing, Work work);
+    void add_all(Range range, const std::int64_t* values, std::int64_t* sums);
+    void add_some(Range range, const std::uint32_t* rows, std::size_t count,
+                  const std::int64_t* values, std::int64_t* sums);
+    void add_by_sign(Range range, const std::int64_t* values, Share& share);
     void merge();
-    BinSums bin_sums(std::uint32_t feature) const;
+    std::int64_t* by_row(Buffer<std::int64_t>& kept, Buffer<std::int64_t>& of_run,
+                         std::size_t begin) {
+        return table_.ordered().empty() ? of_run.data() : kept.data() + begin;
+    }
+
+    void read_bins(std::uint32_t feature, std::vector<BinSums>& bins) const;
     template <class Rule>
     StumpFinding find(const Rule& rule);
+    template <class Rule>
+    void search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
+    template <class Rule>
+    void search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
 
     const StumpTable& table_;
     const GrowKernels& grow_kernels_;
-    const StumpKernels& kernels_;
     Team& team_;
-    std::vector<Share> shares_;
+    std::vector<std::unique_ptr<Share>> shares_;
     Buffer<std::int64_t> response_, weight_;  // by row, for columns that are kept in order
-    RowKind kind_ = RowKind::responses;
-    std::size_t merged_ = 0;  // the share in which all others are added up
+    Kept kept_ = Kept::together;
     StumpSums total_;
 };
 
-template <class Fill>
-void StumpFinder::sweep(RowKind kind, Fill fill) {
-    prepare(kind);
-    bool keeps_rows = !table_.ordered().empty();
+template <class Work>
+void StumpFinder::for_each_run(bool from_nothing, Work work) {
+    open(0, from_nothing);
     team_.run(block_count(table_.rows()), [&](std::size_t index, int worker) {
-        Share& share = shares_[worker];
-        if (!share.used) open(share);
+        Share& share = open(worker, from_nothing);
         Range rows = block(table_.rows(), index);
-        for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows) {
-            Range run{begin, std::min(begin + kRunRows, rows.end)};
-            auto room = [&](Buffer<std::int64_t>& by_row, Buffer<std::int64_t>& of_run) {
-                return keeps_rows ? by_row.data() + begin : of_run.data();
-            };
-            std::int64_t* response = room(response_, share.run_response);
-            std::int64_t* weight =
-                kind == RowKind::pairs ? room(weight_, share.run_weight) : nullptr;
-            share.total = share.total + fill(run, response, weight, worker);
-            add_run(run, response, weight, share);
-        }
+        for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows)
+            work(Range{begin, std::min(begin + kRunRows, rows.end)}, share, worker);
     });
     merge();
+}
+
+template <class Fill>
+void StumpFinder::sweep(StumpCriterion criterion, bool own_weights, Fill fill) {
+    prepare(criterion, own_weights);
+    for_each_run(true, [&](Range run, Share& share, int worker) {
+        std::int64_t* response = by_row(response_, share.response, run.begin);
+        std::int64_t* weight =
+            kept_ == Kept::pairs ? by_row(weight_, share.weight, run.begin) : nullptr;
+        share.total = share.total + fill(run, response, weight, worker);
+        if (kept_ == Kept::together)
+            add_all(run, response, share.sums[0].data());
+        else
+            add_by_sign(run, response, share);
+        if (kept_ == Kept::pairs) add_all(run, weight, share.sums[2].data());
+    });
+}
+
+template <class Change>
+void StumpFinder::update(Change change) {
+    for_each_run(false, [&](Range run, Share& share, int worker) {
+        std::int64_t* response = by_row(response_, share.response, run.begin);
+        std::int64_t* more = share.more.data();
+        share.total = share.total + change(run, response, more, share.rows, worker);
+        for (int negative = 0; negative < 2; ++negative)
+            add_some(run, share.rows.rows[negative], share.rows.count[negative], more,
+                     share.sums[kept_ == Kept::together ? 0 : negative].data());
+    });
 }
 
 }  // namespace bosquet

@@ -15,13 +15,13 @@ class QuantisedRows {
     QuantisedRows(std::span<const double> target, std::span<const double> weight,
                   StumpCriterion criterion, Team& team);
 
-    RowKind kind() const { return kind_; }
     const StumpScale& scale() const { return scale_; }
+    // `weight` is written for the squared error only.
     StumpSums fill(Range run, std::int64_t* response, std::int64_t* weight) const;
 
   private:
     std::span<const double> target_, weight_;
-    RowKind kind_;
+    bool squared_;
     StumpScale scale_;
     double per_response_, per_weight_;
 };

@@ -16,10 +16,15 @@ namespace {
 constexpr double kMostResponse = 4;
 constexpr double kLeastWeight = 0x1p-51;
 
-// With weights that add up to 1; units_per_one(1, rows) for any number of rows there can be.
-constexpr double kPerOne = 0x1p61;
+// Where weights are multiplied round by round, 1 is worth so many units. The sum of the weights
+// starts at 1, and is brought back there when it would leave these bounds.
+constexpr double kPerOne = 0x1p52;
+constexpr double kLeastSum = 0x1p-6, kMostSum = 0x1p8;
 
-constexpr double kFewUnits = 0x1p-20;  // an error that is worth adding up once more, row by row
+constexpr double kPriorPerOne = 0x1p61;  // units of row weights, whose sum is 1
+constexpr double kFewUnits = 0x1p-20;    // an error worth adding up once more, row by row
+
+constexpr double kMostOdds = 1e150;  // beyond, weights would leave the range of numbers
 
 double with_sign_of(double magnitude, double sign) { return std::copysign(magnitude, sign); }
 
@@ -39,6 +44,7 @@ StumpBoost::BlockSums& StumpBoost::BlockSums::operator+=(const BlockSums& other)
 StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<const double> target,
                        std::span<const double> weight, StumpVariant variant, double learning_rate)
     : table_(table),
+      isa_(isa),
       kernels_(select_stump_kernels(isa)),
       team_(team),
       variant_(variant),
@@ -62,7 +68,7 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     std::fill(margins_.begin(), margins_.end(), 0.0);
     if (variant == StumpVariant::logit) responses_ = Buffer<double>(rows);
     if (is_multiplicative()) {
-        scale_ = {1 / kPerOne, 1 / kPerOne, 1};
+        unit_ = {1 / kPerOne, 1 / kPerOne, 0};
         sweep_weights();
         std::int64_t wrong = 0;
         for (std::size_t index = 0; index < block_count(rows); ++index)
@@ -90,24 +96,21 @@ StumpCriterion StumpBoost::criterion() const {
     }
 }
 
-RowKind StumpBoost::row_kind() const {
-    if (variant_ == StumpVariant::logit) return RowKind::pairs;
-    return criterion() == StumpCriterion::error ? RowKind::responses : RowKind::signs;
-}
-
 std::int64_t StumpBoost::count_wrong(Range run) const {
     std::int64_t wrong = 0;
     for (std::size_t i = run.begin; i < run.end; ++i) {
         // f = 0 is the negative class: a row of the positive one is wrong there.
-        bool is_wrong = is_positive(weights_[i]) ? margins_[i] <= 0 : margins_[i] < 0;
-        if (is_wrong) wrong += prior_.size() > 0 ? in_units(prior_[i], kPerOne) : 1;
+        bool is_wrong =
+            (margins_[i] < 0) | ((margins_[i] == 0) & static_cast<int>(is_positive(weights_[i])));
+        std::int64_t units = prior_.size() > 0 ? in_units(prior_[i], kPriorPerOne) : 1;
+        wrong += units * is_wrong;
     }
     return wrong;
 }
 
 void StumpBoost::set_training_error(std::int64_t wrong) {
-    training_error_ = static_cast<double>(wrong) *
-                      (prior_.size() > 0 ? 1 / kPerOne : 1 / static_cast<double>(table_.rows()));
+    double unit = prior_.size() > 0 ? 1 / kPriorPerOne : 1 / static_cast<double>(table_.rows());
+    training_error_ = static_cast<double>(wrong) * unit;
 }
 
 void StumpBoost::weights(double* out) const {
@@ -117,34 +120,37 @@ void StumpBoost::weights(double* out) const {
 }
 
 void StumpBoost::sweep_weights() {
-    double per_weight = 1 / scale_.weight, per_response = 1 / scale_.response;
-    finder_.sweep(row_kind(), [&](Range run, std::int64_t* response, std::int64_t* weight, int) {
+    double per_weight = 1 / unit_.weight, per_response = 1 / unit_.response;
+    auto fill = [&](Range run, std::int64_t* response, std::int64_t* weight, int) {
         StumpSums sums;
         for (std::size_t i = 0; i < run.size(); ++i) {
             double w = weights_[run.begin + i];
             std::int64_t units = in_units(std::abs(w), per_weight);
-            response[i] = responses_.size() > 0 ? in_units(responses_[run.begin + i], per_response)
-                          : is_positive(w)      ? units
-                                                : -units;
-            if (weight != nullptr) weight[i] = units;
+            response[i] = is_positive(w) ? units : -units;
+            if (weight != nullptr) {
+                weight[i] = units;
+                response[i] = in_units(responses_[run.begin + i], per_response);
+            }
             sums = sums + StumpSums{response[i], units};
         }
         return sums;
-    });
+    };
+    finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
 }
 
 void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
-    StumpSides sides(table_, stump, team_);
+    StumpSides sides(table_, stump, isa_);
     struct alignas(64) Wrong {
         std::int64_t rows = 0;
     };
     std::vector<Wrong> wrong(team_.size());
-    finder_.sweep(row_kind(), [&](Range run, std::int64_t* response, std::int64_t*, int worker) {
-        std::uint8_t right[StumpFinder::kRunRows];
+    finder_.update([&](Range run, std::int64_t* response, std::int64_t* more, RowsBySign& changed,
+                       int worker) {
+        std::uint8_t right[kRunRows];
         sides.fill(run, right);
         MovedRows moved =
             kernels_.move_rows(right, run.size(), step, kPerOne, weights_.data() + run.begin,
-                               margins_.data() + run.begin, response);
+                               margins_.data() + run.begin, response, more, changed);
         wrong[worker].rows +=
             prior_.size() > 0 ? count_wrong(run) : static_cast<std::int64_t>(moved.wrong);
         return StumpSums{moved.response, moved.weight};
@@ -154,43 +160,54 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
     set_training_error(all);
 }
 
+// Newton's step for the log loss as weighted least squares. f is half the log odds, so the odds
+// against a row's own class are e^(-2 y f).
+void StumpBoost::set_logit(Range run, const double* falls, BlockSums& sums) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        double odds = falls[i - run.begin] * falls[i - run.begin];
+        double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
+        double weight = row_weight(i) * std::max(own * other, kLeastWeight);
+        double response = std::min(1 / own, kMostResponse);
+        responses_[i] = with_sign_of(weight * response, weights_[i]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sums.weight += weight;
+        sums.absolute += weight * response;
+        sums.squares += weight * response * response;
+    }
+}
+
+void StumpBoost::set_mada(Range run, const double* falls, BlockSums& sums) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+        double weight = row_weight(i) * std::min(1.0, falls[i - run.begin]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sums.weight += weight;
+    }
+}
+
 StumpBoost::BlockSums StumpBoost::reweigh_block(Range rows, const StumpSides& sides,
                                                 const double* by_side) {
     BlockSums sums;
-    std::uint8_t right[StumpFinder::kRunRows];
-    double falls[StumpFinder::kRunRows];
-    for (std::size_t begin = rows.begin; begin < rows.end; begin += StumpFinder::kRunRows) {
-        Range run{begin, std::min(begin + StumpFinder::kRunRows, rows.end)};
+    std::uint8_t right[kRunRows];
+    double falls[kRunRows];  // e^(-y f)
+    for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows) {
+        Range run{begin, std::min(begin + kRunRows, rows.end)};
         sides.fill(run, right);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            double step = by_side[right[i]];
-            margins_[begin + i] += is_positive(weights_[begin + i]) ? step : -step;
-        }
+        for (std::size_t i = 0; i < run.size(); ++i)
+            margins_[begin + i] += by_side[right[i]] * with_sign_of(1, weights_[begin + i]);
         kernels_.exponentials(margins_.data() + begin, run.size(), falls);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            double row = row_weight(begin + i), old = weights_[begin + i];
-            sums.potential += row * falls[i];
-            double weight = row * std::min(1.0, falls[i]);
-            if (variant_ == StumpVariant::logit) {
-                // f is half the log odds, so the odds against the row's own class are e^(-2 y f).
-                double odds = falls[i] * falls[i];
-                double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
-                weight = row * std::max(own * other, kLeastWeight);
-                double response = std::min(1 / own, kMostResponse);
-                responses_[begin + i] = with_sign_of(weight * response, old);
-                sums.absolute += weight * response;
-                sums.squares += weight * response * response;
-            }
-            weights_[begin + i] = with_sign_of(weight, old);
-            sums.weight += weight;
-        }
+        for (std::size_t i = 0; i < run.size(); ++i)
+            sums.potential += row_weight(begin + i) * falls[i];
+        if (variant_ == StumpVariant::logit)
+            set_logit(run, falls, sums);
+        else
+            set_mada(run, falls, sums);
         sums.wrong += count_wrong(run);
     }
     return sums;
 }
 
 void StumpBoost::reweigh(const Stump& stump, const double* by_side) {
-    StumpSides sides(table_, stump, team_);
+    StumpSides sides(table_, stump, isa_);
     std::vector<BlockSums> blocks(block_count(table_.rows()));
     team_.run(blocks.size(), [&](std::size_t index, int) {
         blocks[index] = reweigh_block(block(table_.rows(), index), sides, by_side);
@@ -199,19 +216,19 @@ void StumpBoost::reweigh(const Stump& stump, const double* by_side) {
     for (const BlockSums& of_block : blocks) sums += of_block;
     potential_ = sums.potential;
     set_training_error(sums.wrong);
-    scale_.weight = 1 / units_per_one(sums.weight, table_.rows());
-    bool logit = variant_ == StumpVariant::logit;
-    scale_.response = logit ? 1 / units_per_one(sums.absolute, table_.rows()) : scale_.weight;
-    scale_.squares = logit ? sums.squares : sums.weight;
+    unit_.weight = unit_.response = 1 / units_per_one(sums.weight, table_.rows());
+    if (variant_ == StumpVariant::logit)
+        unit_.response = 1 / units_per_one(sums.absolute, table_.rows());
+    unit_.squares = sums.squares;
     sweep_weights();
 }
 
 double StumpBoost::wrong_weight(const Stump& stump) const {
-    StumpSides sides(table_, stump, team_);
+    StumpSides sides(table_, stump, isa_);
     double sum = 0;
-    std::uint8_t right[StumpFinder::kRunRows];
-    for (std::size_t begin = 0; begin < table_.rows(); begin += StumpFinder::kRunRows) {
-        Range run{begin, std::min(begin + StumpFinder::kRunRows, table_.rows())};
+    std::uint8_t right[kRunRows];
+    for (std::size_t begin = 0; begin < table_.rows(); begin += kRunRows) {
+        Range run{begin, std::min(begin + kRunRows, table_.rows())};
         sides.fill(run, right);
         for (std::size_t i = 0; i < run.size(); ++i) {
             bool says_positive = stump.values[right[i]] > 0;
@@ -224,50 +241,68 @@ double StumpBoost::wrong_weight(const Stump& stump) const {
 
 double StumpBoost::error_of(const StumpFinding& finding) const {
     auto all = static_cast<double>(finder_.total().weight);
+    const Stump& stump = finding.stump;
     double error = 0;
     if (criterion() == StumpCriterion::error) {
-        error = finding.stump.merit / (all * scale_.weight);
+        ErrorRule rule(finder_.total());
+        std::int64_t gain = stump.is_constant() ? rule.alone() : rule(finding.left);
+        error = static_cast<double>(finder_.total().weight - gain) / 2 / all;
     } else if (variant_ != StumpVariant::logit) {
-        auto wrong = [&](StumpSums side, double value) {
+        auto wrong = [](StumpSums side, double value) {
             return static_cast<double>(value > 0 ? side.negative() : side.positive());
         };
-        error = (wrong(finding.left, finding.stump.values[0]) +
-                 wrong(finding.right, finding.stump.values[1])) /
-                all;
-    } else {
-        return wrong_weight(finding.stump) / (all * scale_.weight);
+        error =
+            (wrong(finding.left, stump.values[0]) + wrong(finding.right, stump.values[1])) / all;
     }
     // Few units are no exact measure, and rows too light for one may be wrong nevertheless.
-    if (error < kFewUnits) error = wrong_weight(finding.stump) / (all * scale_.weight);
+    if (error < kFewUnits) error = wrong_weight(stump) / (all * unit_.weight);
     return error;
 }
 
-StumpStep StumpBoost::step_of(const StumpFinding& finding, double scale, double& z) const {
+StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
     StumpStep step;
-    double all = static_cast<double>(finder_.total().weight);
-    z = 0;
-    const StumpSums sides[2] = {finding.left, finding.right};
-    for (int right = 0; right < 2; ++right)
-        for (int negative = 0; negative < 2; ++negative) {
-            double value = scale * finding.stump.values[right];
-            int which = 2 * right + negative;
-            step.margin[which] = negative ? -value : value;
-            step.factor[which] = exact_exp(-step.margin[which]);
-            std::int64_t mass = negative ? sides[right].negative() : sides[right].positive();
-            z += static_cast<double>(mass) / all * step.factor[which];
-        }
+    for (int which = 0; which < 4; ++which) {
+        double value = scale * stump.values[which / 2];
+        step.margin[which] = which % 2 != 0 ? -value : value;
+    }
     return step;
 }
 
+// Relative to the rows of which there are probably most, the ones that the larger side has right:
+// these keep their weights, unless the sum of all has gone too far from 1.
+void StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
+    bool larger = stump.rows > 2 * stump.left_rows;
+    double most = std::abs(step.margin[2 * larger]);
+    double sum = static_cast<double>(finder_.total().weight) / kPerOne * (z * exact_exp(most));
+    bool far = sum < kLeastSum || sum > kMostSum;
+    double scale = far ? std::ldexp(1.0, -std::ilogb(sum)) : 1;  // which changes no digit
+    for (int which = 0; which < 4; ++which)
+        step.factor[which] = exact_exp(most - step.margin[which]) * scale;
+}
+
+double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
+    double sum = 0;
+    const std::int64_t units[4] = {finding.left.positive(), finding.left.negative(),
+                                   finding.right.positive(), finding.right.negative()};
+    for (int which = 0; which < 4; ++which)
+        sum += static_cast<double>(units[which]) * exact_exp(-step.margin[which]);
+    return sum / static_cast<double>(finder_.total().weight);
+}
+
 StumpRound StumpBoost::round(Ensemble& ensemble) {
-    StumpFinding finding = finder_.best(criterion(), scale_);
+    // A stump's merit is that of weights with the sum 1.
+    double sum = static_cast<double>(finder_.total().weight) * unit_.weight;
+    StumpFinding finding =
+        finder_.best(criterion(), {unit_.response / sum, unit_.weight / sum,
+                                   variant_ == StumpVariant::logit ? unit_.squares / sum : 1});
+    const Stump& stump = finding.stump;
     StumpRound report;
-    report.stump = finding.stump;
+    report.stump = stump;
     report.error = error_of(finding);
     report.training_error = training_error_;
     bool votes = criterion() == StumpCriterion::error;
     if (votes) {
-        double odds = std::min((1 - report.error) / report.error, 1e300);
+        double odds = std::min((1 - report.error) / report.error, kMostOdds);
         report.alpha = report.error > 0 ? learning_rate_ * 0.5 * exact_log(odds)
                                         : std::numeric_limits<double>::infinity();
         if (report.error == 0) report.z = 0;
@@ -275,20 +310,19 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
     } else {
         report.alpha = variant_ == StumpVariant::logit ? learning_rate_ / 2 : learning_rate_;
     }
-    append_stump(finding.stump, finding.stump.values, report.alpha, ensemble);
+    append_stump(stump, stump.values, report.alpha, ensemble);
     report.taken = true;
     if (is_multiplicative()) {
-        StumpStep step = step_of(finding, report.alpha, report.z);
-        if (votes)
-            report.z = (1 - report.error) * exact_exp(-report.alpha) +
-                       report.error * exact_exp(report.alpha);
-        for (double& factor : step.factor) factor /= report.z;
-        multiply(finding.stump, step);
+        StumpStep step = step_of(stump, report.alpha);
+        report.z = votes ? (1 - report.error) * exact_exp(-report.alpha) +
+                               report.error * exact_exp(report.alpha)
+                         : z_of(finding, step);
+        set_factors(stump, report.z, step);
+        multiply(stump, step);
     } else {
-        const double by_side[2] = {report.alpha * finding.stump.values[0],
-                                   report.alpha * finding.stump.values[1]};
+        const double by_side[2] = {report.alpha * stump.values[0], report.alpha * stump.values[1]};
         double before = potential_;
-        reweigh(finding.stump, by_side);
+        reweigh(stump, by_side);
         report.z = potential_ / before;
     }
     report.training_error = training_error_;

@@ -60,33 +60,40 @@ class StumpBoost {
 
     bool is_multiplicative() const;
     StumpCriterion criterion() const;
-    RowKind row_kind() const;
     double row_weight(std::size_t row) const { return prior_.size() > 0 ? prior_[row] : even_; }
     std::int64_t count_wrong(Range run) const;
     void set_training_error(std::int64_t wrong);
 
-    // Weights as they are, into units.
+    // Weights as they are, into units, and added up.
     void sweep_weights();
-    // The step of the round with the weights it leads to, known beforehand: one pass.
+    // The step of the round, and weights that are multiplied by one of four factors: one pass, in
+    // which only rows whose factor is not 1 are added up again.
     void multiply(const Stump& stump, const StumpStep& step);
     // The step of the round, and weights that follow from the margins: their sum is known only
     // afterwards, so that turning them into units is another pass.
     void reweigh(const Stump& stump, const double* by_side);
+    void set_logit(Range run, const double* falls, BlockSums& sums);
+    void set_mada(Range run, const double* falls, BlockSums& sums);
     BlockSums reweigh_block(Range rows, const StumpSides& sides, const double* by_side);
+
     double wrong_weight(const Stump& stump) const;
     double error_of(const StumpFinding& finding) const;
-    StumpStep step_of(const StumpFinding& finding, double scale, double& z) const;
+    StumpStep step_of(const Stump& stump, double scale) const;
+    double z_of(const StumpFinding& finding, const StumpStep& step) const;
+    void set_factors(const Stump& stump, double z, StumpStep& step) const;
 
     const StumpTable& table_;
+    Isa isa_;
     const StumpKernels& kernels_;
     Team& team_;
     StumpVariant variant_;
     double learning_rate_;
     StumpFinder finder_;
-    StumpScale scale_;
+    StumpScale unit_;       // what the integers of the finder are worth
     Buffer<double> prior_;  // row weights as given, with the sum 1; empty where all are even_
     double even_ = 0;
-    Buffer<double> weights_;    // of the next round, with the sign of the class
+    // Of the next round, up to a common factor, with the sign of the class.
+    Buffer<double> weights_;
     Buffer<double> responses_;  // logit: weight times working response
     Buffer<double> margins_;
     double potential_ = 1;

@@ -1,15 +1,15 @@
 // By what a split is judged, from exact sums of its left side.
 //
 // A rule is made for the sums of all rows and says what a split gains: more is better, and a split
-// is taken only if it gains more than the best constant does `alone`. The gain is a convex function
-// of the left side's sums, so over a box of them it is largest at a corner: `bound`, which in
-// floating point is a little more than that.
+// is taken only if it gains more than the best constant does `alone`. `falls_short` tells, sooner
+// than computing the gain, that it is below another. The gain is a convex function of the left
+// side's sums, so over a box of them it is largest at a corner: `may_reach` tells whether somewhere
+// in the box another gain could be reached. Where the gain is a floating-point number both allow
+// for rounding: they may err on the safe side, and then more is looked at than need be.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace bosquet {
 
@@ -42,6 +42,9 @@ struct SumBox {
     SumBox with(StumpSums more) const { return {low + more, up, down, weight}; }
 };
 
+// More than all roundings of a gain together, as a share of it.
+constexpr double kSlack = 0x1p-44;
+
 inline std::int64_t magnitude(std::int64_t value) { return value < 0 ? -value : value; }
 
 // A side that says the sign of its response S is right on (W + |S|) / 2 of its weight: the more
@@ -55,9 +58,10 @@ struct ErrorRule {
     Gain operator()(StumpSums left) const {
         return magnitude(left.response) + magnitude(total.response - left.response);
     }
-    Gain bound(const SumBox& box) const {
-        return std::max((*this)({box.low.response + box.up, 0}),
-                        (*this)({box.low.response - box.down, 0}));
+    bool falls_short(StumpSums left, Gain gain) const { return (*this)(left) < gain; }
+    bool may_reach(const SumBox& box, Gain gain) const {
+        return !falls_short({box.low.response + box.up, 0}, gain) ||
+               !falls_short({box.low.response - box.down, 0}, gain);
     }
 
     StumpSums total;
@@ -75,12 +79,19 @@ struct ExponentialRule {
     }
     Gain alone() const { return -root(total); }
     Gain operator()(StumpSums left) const { return -(root(left) + root(total - left)); }
+    // sqrt(a) + sqrt(b) > c if a + b > c^2 or 4 a b > (c^2 - a - b)^2.
+    bool falls_short(StumpSums left, Gain gain) const {
+        StumpSums right = total - left;
+        double a = static_cast<double>(left.positive()) * static_cast<double>(left.negative());
+        double b = static_cast<double>(right.positive()) * static_cast<double>(right.negative());
+        double over = gain * gain * (1 + kSlack) - (a + b);
+        return over < 0 || 4 * a * b > over * over * (1 + kSlack);
+    }
     // The corners: none of the stretch, all of it, and all of one class.
-    Gain bound(const SumBox& box) const {
-        Gain most = std::max((*this)(box.low), (*this)(box.high()));
-        most = std::max(most, (*this)(box.low + StumpSums{box.up, box.up}));
-        most = std::max(most, (*this)(box.low + StumpSums{-box.down, box.down}));
-        return most + 0x1p-48 * root(total);
+    bool may_reach(const SumBox& box, Gain gain) const {
+        return !falls_short(box.low + StumpSums{box.up, box.up}, gain) ||
+               !falls_short(box.low + StumpSums{-box.down, box.down}, gain) ||
+               !falls_short(box.low, gain) || !falls_short(box.high(), gain);
     }
 
     StumpSums total;
@@ -104,21 +115,24 @@ struct SquaredRule {
         return t * t / (weight * static_cast<double>(rest));
     }
 
-    Gain bound(const SumBox& box) const {
-        const std::int64_t responses[2] = {box.low.response - box.down, box.low.response + box.up};
-        const std::int64_t weights[2] = {box.low.weight, box.low.weight + box.weight};
-        Gain most = 0;
-        for (std::int64_t weight : weights) {
-            if (weight <= 0 || weight >= total.weight)
-                return std::numeric_limits<double>::infinity();
-            auto a = static_cast<double>(weight), c = static_cast<double>(total.weight - weight);
-            for (std::int64_t response : responses) {
-                double s = static_cast<double>(response), expected = mean * a;
-                double t = std::abs(s - expected) + 0x1p-48 * (std::abs(s) + std::abs(expected));
-                most = std::max(most, t * t / (a * c));
-            }
-        }
-        return most * (1 + 0x1p-48);
+    bool falls_short(StumpSums left, Gain gain) const {
+        return is_below(left.response, left.weight, 0, gain);
+    }
+    // The corners; with no weight on one side there is no telling.
+    bool may_reach(const SumBox& box, Gain gain) const {
+        std::int64_t least = box.low.weight, most = box.low.weight + box.weight;
+        if (least <= 0 || most >= total.weight) return true;
+        for (std::int64_t response : {box.low.response - box.down, box.low.response + box.up})
+            for (std::int64_t weight : {least, most})
+                if (!is_below(response, weight, kSlack, gain)) return true;
+        return false;
+    }
+    // Whether the gain is below another although `response` may be off by a share of its parts.
+    bool is_below(std::int64_t response, std::int64_t weight, double off, Gain gain) const {
+        auto a = static_cast<double>(weight), c = static_cast<double>(total.weight - weight);
+        double s = static_cast<double>(response), expected = mean * a;
+        double t = std::abs(s - expected) + off * (std::abs(s) + std::abs(expected));
+        return t * t < gain * (1 - kSlack) * (a * c);
     }
 
     StumpSums total;
@@ -136,9 +150,12 @@ struct FoundCut {
     std::uint32_t position = 0;  // how many bins, levels or rows, in their order, go left
     StumpSums left;
 
+    // More gain is better, or as much at a lower position.
     void consider(const Rule& rule, StumpSums sums, std::uint32_t at, bool missing) {
+        if (rule.falls_short(sums, gain)) return;
         auto reached = rule(sums);
-        if (!(reached > gain)) return;
+        bool lower = found && reached == gain && at < position;
+        if (!(reached > gain) && !lower) return;
         gain = reached;
         found = true;
         missing_left = missing;

@@ -1,31 +1,18 @@
-// The best split of one feature under a rule, from sums by bin or from rows in order.
+// The best split of one feature under a rule, from sums by bin and, inside a bin, by row.
 //
-// Splits are looked at from the lowest threshold up, at each first with missing values on the right
-// and then, if there are any, on the left; a later one has to gain more. Behind the last value a
-// split has missing values alone on its right.
+// Of equal splits the one of the lowest threshold is taken, and at one threshold the one with
+// missing values on the right. Behind the last value a split has missing values alone on its right.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
-#include "stump/kernels.hpp"
-#include "stump/order.hpp"
 #include "stump/rules.hpp"
+#include "stump/table.hpp"
 
 namespace bosquet {
-
-// Sums by bin; the weights are there only for rules that need them.
-struct BinSums {
-    const std::int64_t* response = nullptr;
-    const std::int64_t* weight = nullptr;
-
-    StumpSums of(std::size_t bin) const {
-        return {response[bin], weight != nullptr ? weight[bin] : 0};
-    }
-};
 
 // What each row counts for; without weights, a row's weight is the magnitude of its response.
 struct RowSums {
@@ -38,27 +25,39 @@ struct RowSums {
     }
 };
 
+// Sums of a bin.
+struct BinSums {
+    StumpSums all;
+    std::int64_t up = 0;    // of the positive responses
+    std::int64_t down = 0;  // of the negative ones, as a magnitude
+
+    SumBox box(StumpSums low) const { return {low, up, down, all.weight}; }
+};
+
+// Bins count from 1, bin 0 has the missing values; a position is a number of bins.
 template <class Rule>
-void scan_bins(BinSums sums, std::uint32_t bins, bool has_missing, const Rule& rule,
+void scan_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule,
                FoundCut<Rule>& best) {
-    StumpSums missing = sums.of(0), left;
-    for (std::uint32_t bin = 1; bin + 1 < bins; ++bin) {
-        left = left + sums.of(bin);
+    StumpSums missing = bins[0].all, left;
+    auto last = static_cast<std::uint32_t>(bins.size()) - 1;
+    for (std::uint32_t bin = 1; bin < last; ++bin) {
+        left = left + bins[bin].all;
         best.consider(rule, left, bin, false);
         if (has_missing) best.consider(rule, left + missing, bin, true);
     }
-    if (has_missing) best.consider(rule, rule.total - missing, bins - 1, false);
+    if (has_missing) best.consider(rule, rule.total - missing, last, false);
 }
 
 // The levels of a nominal feature, missing values among them as bin 0, in the order of their mean
 // response. The best grouping in two is a cut of this order (Fisher 1958; Breiman et al. 1984).
 // Levels without weight are left out: they go right.
-inline std::vector<std::uint32_t> levels_by_mean(BinSums sums, std::uint32_t bins) {
-    std::vector<double> mean(bins);
+inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) {
+    std::vector<double> mean(bins.size());
     std::vector<std::uint32_t> levels;
-    for (std::uint32_t bin = 0; bin < bins; ++bin) {
-        if (sums.weight[bin] <= 0) continue;
-        mean[bin] = static_cast<double>(sums.response[bin]) / static_cast<double>(sums.weight[bin]);
+    for (std::uint32_t bin = 0; bin < bins.size(); ++bin) {
+        StumpSums sums = bins[bin].all;
+        if (sums.weight <= 0) continue;
+        mean[bin] = static_cast<double>(sums.response) / static_cast<double>(sums.weight);
         levels.push_back(bin);
     }
     std::stable_sort(levels.begin(), levels.end(),
@@ -68,17 +67,17 @@ inline std::vector<std::uint32_t> levels_by_mean(BinSums sums, std::uint32_t bin
 
 // For the 0-1 error each level goes by its own sign: those of negative response left.
 template <class Rule>
-void scan_levels(BinSums sums, std::uint32_t bins, const Rule& rule, FoundCut<Rule>& best) {
+void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>& best) {
     StumpSums left;
     if constexpr (!Rule::kNeedsWeight) {
-        for (std::uint32_t bin = 0; bin < bins; ++bin)
-            if (sums.response[bin] < 0) left = left + sums.of(bin);
-        best.consider(rule, left, 0, sums.response[0] < 0);
+        for (const BinSums& level : bins)
+            if (level.all.response < 0) left = left + level.all;
+        best.consider(rule, left, 0, bins[0].all.response < 0);
     } else {
-        std::vector<std::uint32_t> levels = levels_by_mean(sums, bins);
+        std::vector<std::uint32_t> levels = levels_by_mean(bins);
         bool missing_left = false;
         for (std::uint32_t i = 0; i + 1 < levels.size(); ++i) {
-            left = left + sums.of(levels[i]);
+            left = left + bins[levels[i]].all;
             missing_left = missing_left || levels[i] == 0;
             best.consider(rule, left, i + 1, missing_left);
         }
@@ -87,14 +86,13 @@ void scan_levels(BinSums sums, std::uint32_t bins, const Rule& rule, FoundCut<Ru
 
 // The bins that go left by a cut that scan_levels found, missing values left aside.
 template <class Rule>
-std::vector<std::uint32_t> left_levels(BinSums sums, std::uint32_t bins,
-                                       const FoundCut<Rule>& cut) {
+std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const FoundCut<Rule>& cut) {
     std::vector<std::uint32_t> chosen;
     if constexpr (!Rule::kNeedsWeight) {
-        for (std::uint32_t bin = 1; bin < bins; ++bin)
-            if (sums.response[bin] < 0) chosen.push_back(bin);
+        for (std::uint32_t bin = 1; bin < bins.size(); ++bin)
+            if (bins[bin].all.response < 0) chosen.push_back(bin);
     } else {
-        std::vector<std::uint32_t> levels = levels_by_mean(sums, bins);
+        std::vector<std::uint32_t> levels = levels_by_mean(bins);
         for (std::uint32_t i = 0; i < cut.position; ++i)
             if (levels[i] != 0) chosen.push_back(levels[i]);
         std::sort(chosen.begin(), chosen.end());
@@ -102,79 +100,59 @@ std::vector<std::uint32_t> left_levels(BinSums sums, std::uint32_t bins,
     return chosen;
 }
 
-inline StumpSums sum_of_rows(const RowOrder& order, std::size_t begin, std::size_t end,
-                             RowSums rows) {
-    StumpSums sum;
-    for (std::size_t i = begin; i < end; ++i) sum = sum + rows.of(order.rows[i] & RowOrder::kRow);
-    return sum;
-}
-
-// The gain |S_L| + |S - S_L| grows with the distance of S_L from the stretch between 0 and S, on
-// which it is the constant's. So only the greatest and the least running sum can be best.
-inline void scan_order(const RowOrder& order, RowSums rows, const StumpKernels& kernels,
-                       const ErrorRule& rule, FoundCut<ErrorRule>& best) {
-    std::size_t present = order.present;
-    SumExtremes found =
-        kernels.extremes(order.rows.data(), present, order.all_distinct(), rows.response);
-    bool has_missing = order.has_missing();
-    StumpSums missing = sum_of_rows(order, present, order.rows.size(), rows);
-    bool most_first = found.most_at < found.least_at;
-    for (bool most : {most_first, !most_first}) {
-        if (found.most_at == 0) break;  // there is one value only
-        StumpSums left{most ? found.most : found.least, 0};
-        std::uint32_t at = most ? found.most_at : found.least_at;
-        best.consider(rule, left, at, false);
-        if (has_missing) best.consider(rule, left + missing, at, true);
-    }
-    if (has_missing)
-        best.consider(rule, rule.total - missing, static_cast<std::uint32_t>(present), false);
-}
-
-// Rows [begin, begin + count) of an order, gathered.
-struct RowStretch {
-    static constexpr std::size_t kRows = 128;
-
-    StumpSums sums[kRows];
-    SumBox box;
-
-    void gather(const RowOrder& order, std::size_t begin, std::size_t count, RowSums rows,
-                StumpSums low) {
-        box = {low, 0, 0, 0};
-        for (std::size_t i = 0; i < count; ++i) {
-            StumpSums of_row = rows.of(order.rows[begin + i] & RowOrder::kRow);
-            sums[i] = of_row;
-            box.up += of_row.response > 0 ? of_row.response : 0;
-            box.down -= of_row.response < 0 ? of_row.response : 0;
-            box.weight += of_row.weight;
-        }
-    }
-};
-
-// A stretch in which no split can beat the best so far is passed over.
+// Whether a split that takes some of a box's rows to the left could gain as much as the bar.
 template <class Rule>
-void scan_order(const RowOrder& order, RowSums rows, const StumpKernels&, const Rule& rule,
-                FoundCut<Rule>& best) {
-    std::size_t present = order.present;
-    bool has_missing = order.has_missing();
-    StumpSums missing = sum_of_rows(order, present, order.rows.size(), rows), left;
-    RowStretch stretch;
-    for (std::size_t begin = 0; begin + 1 < present; begin += RowStretch::kRows) {
-        std::size_t count = std::min(RowStretch::kRows, present - 1 - begin);
-        stretch.gather(order, begin, count, rows, left);
-        if (rule.bound(stretch.box) > best.gain ||
-            (has_missing && rule.bound(stretch.box.with(missing)) > best.gain)) {
-            for (std::size_t i = 0; i < count; ++i) {
-                left = left + stretch.sums[i];
-                if (!(order.rows[begin + i] & RowOrder::kLast)) continue;
-                auto at = static_cast<std::uint32_t>(begin + i + 1);
-                best.consider(rule, left, at, false);
-                if (has_missing) best.consider(rule, left + missing, at, true);
-            }
+bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Rule& rule,
+               typename Rule::Gain bar) {
+    return rule.may_reach(box, bar) || (has_missing && rule.may_reach(box.with(missing), bar));
+}
+
+// The splits inside a bin of an ordered column, a stretch of rows after the other, where they may
+// reach the bar; a position is a number of rows. `left` are the sums of the bins before it.
+template <class Rule>
+void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
+                 RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundCut<Rule>& best) {
+    constexpr std::uint32_t kStretch = 16;
+    bool has_missing = column.order.has_missing();
+    auto row_at = [&](std::uint32_t place) { return column.order.rows[place] & RowOrder::kRow; };
+    // Behind the last row of the bin is the split between it and the next one.
+    std::uint32_t last = column.starts[bin] - 1;
+    for (std::uint32_t begin = column.starts[bin - 1], end; begin < last; begin = end) {
+        end = std::min(begin + kStretch, last);
+        SumBox box{left, 0, 0, 0};
+        for (std::uint32_t i = begin; i < end; ++i) {
+            StumpSums sums = rows.of(row_at(i));
+            box.up += std::max<std::int64_t>(sums.response, 0);
+            box.down += std::max<std::int64_t>(-sums.response, 0);
+            box.weight += sums.weight;
         }
-        left = stretch.box.high();
+        bool worth_it = may_reach(box, has_missing, missing, rule, bar);
+        for (std::uint32_t i = begin; worth_it && i < end; ++i) {
+            left = left + rows.of(row_at(i));
+            if (!(column.order.rows[i] & RowOrder::kLast)) continue;
+            best.consider(rule, left, i + 1, false);
+            if (has_missing) best.consider(rule, left + missing, i + 1, true);
+        }
+        left = box.high();
     }
-    if (has_missing)
-        best.consider(rule, rule.total - missing, static_cast<std::uint32_t>(present), false);
+}
+
+// Those bins of an ordered column that may hold a split to reach the bar, searched row by row. The
+// position of `best`, a number of bins, becomes a number of rows. The bar rises with what is found.
+template <class Rule>
+void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
+                  typename Rule::Gain& bar, RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
+    if (best.found) best.position = column.starts[best.position];
+    StumpSums left, missing = bins[0].all;
+    for (std::size_t bin = 1; bin < bins.size(); ++bin) {
+        SumBox box = bins[bin].box(left);
+        // To reach the bar is enough: the threshold may be lower than that of the best.
+        if (may_reach(box, column.order.has_missing(), missing, rule, bar)) {
+            scan_inside(column, bin, left, missing, rows, rule, bar, best);
+            bar = std::max(bar, best.gain);
+        }
+        left = box.high();
+    }
 }
 
 }  // namespace bosquet

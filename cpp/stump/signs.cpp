@@ -183,7 +183,7 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
     if (best.found) {
         table.describe(best.place, stump);
         std::vector<std::uint8_t> side(rows);
-        StumpSides(table, stump, team).fill({0, rows}, side.data());
+        StumpSides(table, stump, best_isa()).fill({0, rows}, side.data());
         for (std::size_t row = 0; row < rows; ++row)
             for (std::uint32_t k = 0; k < classes; ++k)
                 (side[row] ? right : left)[k] += response[row * classes + k];

@@ -1,6 +1,10 @@
 // The inner loops of searching and boosting stumps, compiled once per instruction set.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "base/math.hpp"
 #include "stump/kernels.hpp"
@@ -9,99 +13,226 @@ namespace bosquet::BOSQUET_ISA {
 
 namespace {
 
-constexpr std::uint32_t kLast = 1u << 31;
+BOSQUET_INLINE std::int64_t in_units(double value, double per_one) {
+    return __builtin_llrint(value * per_one);
+}
 
-// Running sums are written down a stretch at a time, where a row is the last of its value; then the
-// greatest and the least are looked for side by side. A stretch is looked through once more only
-// when it holds a new extreme.
-constexpr std::size_t kStretch = 256;
-
-template <bool Distinct>
-[[gnu::always_inline]] inline std::size_t running_sums(const std::uint32_t* order,
-                                                       std::size_t count,
-                                                       const std::int64_t* response,
-                                                       std::int64_t& sum, std::int64_t* out) {
-    std::int64_t running = sum;
-    std::size_t size = 0;
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < count; ++i) {
-        std::uint32_t row = order[i];
-        running += response[row & ~kLast];
-        out[size] = running;
-        size += Distinct ? 1 : row >> 31;
+inline void move_some(const std::uint8_t* right, std::size_t begin, std::size_t end,
+                      const StumpStep& step, double per_one, double* weights, double* margins,
+                      std::int64_t* response, std::int64_t* change, RowsBySign& changed,
+                      MovedRows& moved) {
+    for (std::size_t i = begin; i < end; ++i) {
+        bool negative = __builtin_bit_cast(std::uint64_t, weights[i]) >> 63;
+        std::size_t which = 2 * std::size_t{right[i]} + negative;
+        std::int64_t before = in_units(weights[i], per_one);
+        weights[i] *= step.factor[which];
+        margins[i] += step.margin[which];
+        response[i] = in_units(weights[i], per_one);
+        change[i] = response[i] - before;
+        moved.response += change[i];
+        moved.weight += negative ? -change[i] : change[i];
+        // f = 0 is the negative class: a row of the positive one is wrong there.
+        moved.wrong += negative ? margins[i] < 0 : margins[i] <= 0;
+        changed.rows[negative][changed.count[negative]] = static_cast<std::uint32_t>(i);
+        changed.count[negative] += step.factor[which] != 1;
     }
-    sum = running;
-    return size;
 }
 
-// The number of rows up to the end of value number `which` of a stretch.
-template <bool Distinct>
-inline std::size_t rows_up_to(const std::uint32_t* order, std::size_t which) {
-    if (Distinct) return which + 1;
-    std::size_t i = 0;
-    for (;; ++i)
-        if ((order[i] & kLast) != 0 && which-- == 0) return i + 1;
+#if defined(__AVX2__)
+
+inline std::int64_t total(__m256i four) {
+    alignas(32) std::int64_t lanes[4];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), four);
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-template <bool Distinct>
-SumExtremes extremes_of(const std::uint32_t* order, std::size_t count,
-                        const std::int64_t* response) {
-    SumExtremes found;
-    if (count < 2) return found;
-    std::int64_t sum = 0;
-    std::int64_t sums[kStretch];
-    for (std::size_t begin = 0; begin < count - 1; begin += kStretch) {
-        std::size_t rows = count - 1 - begin < kStretch ? count - 1 - begin : kStretch;
-        std::size_t size = running_sums<Distinct>(order + begin, rows, response, sum, sums);
-        if (size == 0) continue;
-        std::int64_t most = sums[0], least = sums[0];
-        for (std::size_t i = 0; i < size; ++i) {
-            most = sums[i] > most ? sums[i] : most;
-            least = sums[i] < least ? sums[i] : least;
-        }
-        auto place = [&](std::int64_t value) {
-            std::size_t which = 0;
-            while (sums[which] != value) ++which;
-            return static_cast<std::uint32_t>(begin + rows_up_to<Distinct>(order + begin, which));
-        };
-        if (found.most_at == 0 || most > found.most) {
-            found.most = most;
-            found.most_at = place(most);
-        }
-        if (found.least_at == 0 || least < found.least) {
-            found.least = least;
-            found.least_at = place(least);
-        }
+// Positive doubles below 2^62 to the nearest integers, in two halves: adding 1.5 * 2^52 leaves an
+// integer in the low bits, and what the upper half leaves over is exact. The upper half is even, so
+// that ties fall as they do for the whole.
+inline __m256i nearest(__m256d x) {
+    const __m256d magic = _mm256_set1_pd(kRoundToInteger);
+    const __m256i magic_bits = _mm256_castpd_si256(magic);
+    __m256d upper = _mm256_add_pd(_mm256_mul_pd(x, _mm256_set1_pd(0x1p-32)), magic);
+    __m256d taken = _mm256_mul_pd(_mm256_sub_pd(upper, magic), _mm256_set1_pd(0x1p32));
+    __m256d lower = _mm256_add_pd(_mm256_sub_pd(x, taken), magic);
+    __m256i high = _mm256_sub_epi64(_mm256_castpd_si256(upper), magic_bits);
+    __m256i low = _mm256_sub_epi64(_mm256_castpd_si256(lower), magic_bits);
+    return _mm256_add_epi64(_mm256_slli_epi64(high, 32), low);
+}
+
+inline __m256i with_sign(__m256i units, __m256i negative) {
+    return _mm256_sub_epi64(_mm256_xor_si256(units, negative), negative);
+}
+
+// For each four bits the lanes that are set, in order; what follows them is overwritten later.
+struct SetLanes {
+    alignas(64) std::uint32_t lanes[16][4];
+    constexpr SetLanes() : lanes{} {
+        for (unsigned bits = 0; bits < 16; ++bits)
+            for (unsigned lane = 0, at = 0; lane < 4; ++lane)
+                if (bits >> lane & 1) lanes[bits][at++] = lane;
     }
-    return found;
+};
+constexpr SetLanes kSetLanes;
+
+inline void put_rows(unsigned lanes, std::size_t first, std::uint32_t* rows, std::size_t& count) {
+    __m128i set = _mm_load_si128(reinterpret_cast<const __m128i*>(kSetLanes.lanes[lanes]));
+    __m128i numbers = _mm_add_epi32(set, _mm_set1_epi32(static_cast<int>(first)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(rows + count), numbers);
+    count += static_cast<unsigned>(__builtin_popcount(lanes));
 }
 
-SumExtremes extremes(const std::uint32_t* order, std::size_t count, bool distinct,
-                     const std::int64_t* response) {
-    return distinct ? extremes_of<true>(order, count, response)
-                    : extremes_of<false>(order, count, response);
-}
+#endif
 
-// Each row's margin and weight are moved by one of four steps, chosen by its side and its class.
 MovedRows move_rows(const std::uint8_t* right, std::size_t count, const StumpStep& step,
                     double per_one, double* __restrict weights, double* __restrict margins,
-                    std::int64_t* __restrict response) {
+                    std::int64_t* __restrict response, std::int64_t* __restrict change,
+                    RowsBySign& changed) {
     MovedRows moved;
-    for (std::size_t i = 0; i < count; ++i) {
-        auto bits = __builtin_bit_cast(std::uint64_t, weights[i]);
-        std::size_t which = 2 * right[i] + (bits >> 63);
-        double margin = margins[i] + step.margin[which];
-        double weight = weights[i] * step.factor[which];
-        margins[i] = margin;
-        weights[i] = weight;
-        std::int64_t units = __builtin_llrint(weight * per_one);
-        response[i] = units;
-        moved.response += units;
-        moved.weight += units < 0 ? -units : units;
-        // f = 0 is the negative class: a row of the positive one is wrong there.
-        moved.wrong += (bits >> 63) != 0 ? margin < 0 : margin <= 0;
+    std::size_t i = 0;
+    changed.count[0] = changed.count[1] = 0;
+#if defined(__AVX2__)
+    const __m256d sign_bit = _mm256_set1_pd(-0.0), zero = _mm256_setzero_pd();
+    const __m256d per = _mm256_set1_pd(per_one), one = _mm256_set1_pd(1);
+    __m256d factor[4], margin_step[4];
+    for (int which = 0; which < 4; ++which) {
+        factor[which] = _mm256_set1_pd(step.factor[which]);
+        margin_step[which] = _mm256_set1_pd(step.margin[which]);
     }
+    __m256i sum = _mm256_setzero_si256(), absolute = sum, wrong = sum;
+    for (; i + 4 <= count; i += 4) {
+        std::int32_t sides;
+        std::memcpy(&sides, right + i, 4);
+        __m256i bits = _mm256_slli_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(sides)), 63);
+        __m256d on_right = _mm256_castsi256_pd(bits);
+        __m256d weight = _mm256_loadu_pd(weights + i), sign = _mm256_and_pd(weight, sign_bit);
+        // A blend asks for the sign bit alone, which of a weight is its class.
+        auto chosen = [&](const __m256d* four) {
+            return _mm256_blendv_pd(_mm256_blendv_pd(four[0], four[1], sign),
+                                    _mm256_blendv_pd(four[2], four[3], sign), on_right);
+        };
+        auto units_of = [&](__m256d w) {
+            return nearest(_mm256_mul_pd(_mm256_andnot_pd(sign_bit, w), per));
+        };
+        __m256d times = chosen(factor);
+        __m256d margin = _mm256_add_pd(_mm256_loadu_pd(margins + i), chosen(margin_step));
+        __m256i before = units_of(weight);
+        weight = _mm256_mul_pd(weight, times);
+        __m256i units = units_of(weight), more = _mm256_sub_epi64(units, before);
+        absolute = _mm256_add_epi64(absolute, more);
+        __m256i negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_castpd_si256(sign));
+        more = with_sign(more, negative);
+        sum = _mm256_add_epi64(sum, more);
+        _mm256_storeu_pd(margins + i, margin);
+        _mm256_storeu_pd(weights + i, weight);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(response + i), with_sign(units, negative));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(change + i), more);
+        __m256d is_wrong = _mm256_blendv_pd(_mm256_cmp_pd(margin, zero, _CMP_LE_OQ),
+                                            _mm256_cmp_pd(margin, zero, _CMP_LT_OQ), sign);
+        wrong = _mm256_sub_epi64(wrong, _mm256_castpd_si256(is_wrong));
+        auto moving =
+            static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(times, one, _CMP_NEQ_OQ)));
+        auto minus = static_cast<unsigned>(_mm256_movemask_pd(sign));
+        put_rows(moving & ~minus, i, changed.rows[0], changed.count[0]);
+        put_rows(moving & minus, i, changed.rows[1], changed.count[1]);
+    }
+    moved = {total(sum), total(absolute), static_cast<std::size_t>(total(wrong))};
+#endif
+    move_some(right, i, count, step, per_one, weights, margins, response, change, changed, moved);
     return moved;
+}
+
+void sides_of_bins(const std::uint8_t* bins, std::size_t count, std::uint8_t last,
+                   bool missing_left, std::uint8_t* __restrict right) {
+    // Missing values, bin 0, become the highest byte if they go right.
+    std::uint8_t shift = missing_left ? 0 : 1;
+    auto bound = static_cast<std::uint8_t>(last - shift);
+    for (std::size_t i = 0; i < count; ++i)
+        right[i] = static_cast<std::uint8_t>(bins[i] - shift) > bound;
+}
+
+// A comparison with NaN is false, so that missing values change neither end.
+inline void widen(double value, double& low, double& high) {
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+}
+
+bool find_range(const double* values, std::size_t count, BucketScale& scale) {
+    const double infinity = __builtin_inf();
+    double low = infinity, high = -infinity;
+    bool missing = false;
+    std::size_t i = 0;
+#if defined(__AVX2__)
+    // The least and the greatest of two vectors keep the second operand where the first is NaN.
+    __m256d least[2] = {_mm256_set1_pd(low), _mm256_set1_pd(low)};
+    __m256d greatest[2] = {_mm256_set1_pd(high), _mm256_set1_pd(high)};
+    __m256d unordered = _mm256_setzero_pd();
+    for (; i + 8 <= count; i += 8)
+        for (std::size_t half = 0; half < 2; ++half) {
+            __m256d four = _mm256_loadu_pd(values + i + 4 * half);
+            least[half] = _mm256_min_pd(four, least[half]);
+            greatest[half] = _mm256_max_pd(four, greatest[half]);
+            unordered = _mm256_or_pd(unordered, _mm256_cmp_pd(four, four, _CMP_UNORD_Q));
+        }
+    missing = _mm256_movemask_pd(unordered) != 0;
+    alignas(32) double lows[4], highs[4];
+    _mm256_store_pd(lows, _mm256_min_pd(least[0], least[1]));
+    _mm256_store_pd(highs, _mm256_max_pd(greatest[0], greatest[1]));
+    for (int lane = 0; lane < 4; ++lane) {
+        low = lows[lane] < low ? lows[lane] : low;
+        high = highs[lane] > high ? highs[lane] : high;
+    }
+#endif
+    for (; i < count; ++i) {
+        widen(values[i], low, high);
+        missing = missing || values[i] != values[i];
+    }
+    if (low == -infinity || high == infinity) {
+        double end_low = infinity, end_high = -infinity;
+        for (i = 0; i < count; ++i)
+            if (__builtin_fabs(values[i]) < infinity) widen(values[i], end_low, end_high);
+        low = end_low;
+        high = end_high;
+    }
+    scale.low = low;
+    scale.high = high;
+    scale.per_one = scale.count / (high / 2 - low / 2);
+    return missing;
+}
+
+// Where all values are alike, or none is finite, both ends have the first bucket.
+inline std::uint16_t bucket_of(double value, const BucketScale& scale) {
+    double last = scale.count - 1.0;
+    double place = (value / 2 - scale.low / 2) * scale.per_one;
+    place = place < last ? place : last;
+    place = value >= scale.high ? last : place;
+    place = value <= scale.low ? 0 : place;
+    place = value == value ? place : scale.count;
+    return static_cast<std::uint16_t>(place);
+}
+
+void put_into_buckets(const double* values, std::size_t count, const BucketScale& scale,
+                      std::uint16_t* out) {
+    std::size_t i = 0;
+#if defined(__AVX2__)
+    const __m256d low = _mm256_set1_pd(scale.low), half_low = _mm256_set1_pd(scale.low / 2);
+    const __m256d high = _mm256_set1_pd(scale.high), per_one = _mm256_set1_pd(scale.per_one);
+    const __m256d last = _mm256_set1_pd(scale.count - 1.0), beyond = _mm256_set1_pd(scale.count);
+    const __m256d half = _mm256_set1_pd(0.5);
+    auto places = [&](const double* four) {
+        __m256d value = _mm256_loadu_pd(four);
+        __m256d place = _mm256_mul_pd(_mm256_sub_pd(_mm256_mul_pd(value, half), half_low), per_one);
+        place = _mm256_min_pd(place, last);
+        place = _mm256_blendv_pd(place, last, _mm256_cmp_pd(value, high, _CMP_GE_OQ));
+        place = _mm256_andnot_pd(_mm256_cmp_pd(value, low, _CMP_LE_OQ), place);
+        place = _mm256_blendv_pd(place, beyond, _mm256_cmp_pd(value, value, _CMP_UNORD_Q));
+        return _mm256_cvttpd_epi32(place);
+    };
+    for (; i + 8 <= count; i += 8)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm_packus_epi32(places(values + i), places(values + i + 4)));
+#endif
+    for (; i < count; ++i) out[i] = bucket_of(values[i], scale);
 }
 
 void exponentials(const double* margins, std::size_t count, double* out) {
@@ -110,6 +241,7 @@ void exponentials(const double* margins, std::size_t count, double* out) {
 
 }  // namespace
 
-const StumpKernels stump_kernels = {extremes, move_rows, exponentials};
+const StumpKernels stump_kernels = {move_rows, sides_of_bins, find_range, put_into_buckets,
+                                    exponentials};
 
 }  // namespace bosquet::BOSQUET_ISA

@@ -1,6 +1,7 @@
 #include "stump/table.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -8,6 +9,10 @@
 namespace bosquet {
 
 namespace {
+
+constexpr std::size_t kMostBins = 255;
+// A bin of few rows is searched sooner than it is passed over.
+constexpr std::size_t kRowsPerBin = 16;
 
 FeatureBins level_bins(const Column& column, std::size_t rows, std::uint32_t categories) {
     FeatureBins bins;
@@ -20,16 +25,29 @@ FeatureBins level_bins(const Column& column, std::size_t rows, std::uint32_t cat
     return bins;
 }
 
-// One bin a value, with edges halfway between neighbours.
-FeatureBins value_bins(const Column& column, const RowOrder& order) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < order.present; ++i)
-        if (order.rows[i] & RowOrder::kLast)
-            values.push_back(read_value(column, order.rows[i] & RowOrder::kRow));
+// Where bins of an ordered column begin, and where the last one ends: one bin a value if they are
+// few enough, else bins of about as many rows each.
+std::vector<std::uint32_t> bin_starts(const RowOrder& order) {
+    std::size_t bins = order.values;
+    if (bins > kMostBins) bins = std::clamp(order.present / kRowsPerBin, std::size_t{2}, kMostBins);
+    bool one_each = bins == order.values;
+    std::vector<std::uint32_t> starts{0};
+    std::size_t due = one_each ? 0 : order.present / bins;  // where the bin at hand may end
+    for (std::size_t i = 0; i < order.present; ++i) {
+        if (i + 1 < due || !(order.rows[i] & RowOrder::kLast)) continue;
+        starts.push_back(static_cast<std::uint32_t>(i + 1));
+        if (!one_each) due = order.present * starts.size() / bins;
+    }
+    return starts;
+}
+
+FeatureBins ordered_bins(const Column& column, const RowOrder& order,
+                         const std::vector<std::uint32_t>& starts) {
     FeatureBins bins;
     bins.has_missing = order.has_missing();
-    for (std::size_t i = 1; i < values.size(); ++i)
-        bins.edges.push_back(halfway(values[i - 1], values[i]));
+    auto value = [&](std::size_t i) { return read_value(column, order.rows[i] & RowOrder::kRow); };
+    for (std::size_t bin = 1; bin + 1 < starts.size(); ++bin)
+        bins.edges.push_back(halfway(value(starts[bin] - 1), value(starts[bin])));
     return bins;
 }
 
@@ -50,21 +68,21 @@ StumpTable::StumpTable(const Table& table, std::span<const std::uint32_t> catego
                        Team& team)
     : source_(table), bins_(table.columns.size()) {
     std::vector<SortingRoom> rooms(team.size());
-    std::vector<RowOrder> orders(bins_.size());
+    std::vector<OrderedColumn> columns(bins_.size());
     for_each_column(bins_.size(), rows(), team, [&](std::size_t f, int worker) {
-        const Column& column = source_.columns[f];
+        const Column& source = source_.columns[f];
         if (categories[f] > 0) {
-            bins_[f] = level_bins(column, rows(), categories[f]);
+            bins_[f] = level_bins(source, rows(), categories[f]);
             return;
         }
-        RowOrder order = sort_rows(column, rows(), rooms[worker]);
+        RowOrder order = sort_rows(source, rows(), rooms[worker]);
+        std::vector<std::uint32_t> starts = bin_starts(order);
+        bins_[f] = ordered_bins(source, order, starts);
         if (order.values > kMostBins)
-            orders[f] = std::move(order);
-        else
-            bins_[f] = value_bins(column, order);
+            columns[f] = {static_cast<std::uint32_t>(f), std::move(order), std::move(starts)};
     });
-    for (std::uint32_t f = 0; f < orders.size(); ++f)
-        if (orders[f].present > 0) ordered_.push_back({f, std::move(orders[f])});
+    for (OrderedColumn& column : columns)
+        if (column.order.present > 0) ordered_.push_back(std::move(column));
     put_into_bins(isa, team);
 }
 
@@ -100,29 +118,24 @@ const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
 
 void StumpTable::describe(const CutPlace& place, Stump& stump) const {
     stump.feature = static_cast<std::int32_t>(place.feature);
-    std::size_t left = 0, missing = 0;
+    std::span<const std::uint32_t> rows_of = counts(place.feature);
+    const FeatureBins& bins = bins_[place.feature];
+    std::size_t left = 0, missing = rows_of[0];
     if (const OrderedColumn* column = ordered(place.feature)) {
-        const RowOrder& order = column->order;
         left = place.position;
-        missing = order.rows.size() - order.present;
-        if (place.position < order.present)
+        if (place.position < column->order.present)
             stump.threshold =
                 halfway(value_at(*column, place.position - 1), value_at(*column, place.position));
-    } else {
-        std::span<const std::uint32_t> rows_of = counts(place.feature);
-        const FeatureBins& bins = bins_[place.feature];
-        missing = rows_of[0];
-        stump.nominal = bins.categorical;
+    } else if (bins.categorical) {
+        stump.nominal = true;
         for (std::uint32_t bin : place.left_bins) {
             stump.left_categories.push_back(bin - 1);
             left += rows_of[bin];
         }
-        if (!bins.categorical) {
-            for (std::uint32_t bin = 1; bin <= place.position; ++bin) left += rows_of[bin];
-            // Behind the last bin there is no edge.
-            if (place.position <= bins.edges.size())
-                stump.threshold = bins.edges[place.position - 1];
-        }
+    } else {
+        for (std::uint32_t bin = 1; bin <= place.position; ++bin) left += rows_of[bin];
+        // Behind the last bin there is no edge.
+        if (place.position <= bins.edges.size()) stump.threshold = bins.edges[place.position - 1];
     }
     // Values that were never missing here go where most of the rows go.
     stump.missing_left = missing > 0 ? place.missing_left : 2 * left > rows();
@@ -131,70 +144,69 @@ void StumpTable::describe(const CutPlace& place, Stump& stump) const {
     stump.left_rows = static_cast<double>(left);
 }
 
-StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Team& team) {
+StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
+    : kernels_(select_stump_kernels(isa)), missing_left_(stump.missing_left) {
     if (stump.is_constant()) return;
     auto feature = static_cast<std::uint32_t>(stump.feature);
     if (feature >= table.features()) throw InputError("the table does not have this feature");
-    if (const OrderedColumn* column = table.ordered(feature)) {
-        if (stump.nominal) throw InputError("the stump's feature is nominal, the table's is not");
-        place_ordered(table, *column, stump, team);
-        return;
-    }
     const FeatureBins& bins = table.bins(feature);
     if (stump.nominal != bins.categorical)
         throw InputError("the stump's feature is nominal and the table's is not, or the reverse");
     const FeaturePlace& place = table.binned().layout().features[feature];
     if (!place.active) throw InputError("the stump's feature has one value only in the table");
-    right_of_bin_.assign(std::max(place.bins, 256u), 1);
-    right_of_bin_[0] = !stump.missing_left;
-    if (stump.nominal) {
-        for (std::uint32_t code : stump.left_categories)
-            if (code < bins.categories) right_of_bin_[1 + code] = 0;
-    } else {
-        // A bin is on the left if its upper edge is.
-        auto first_above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
-        auto left = static_cast<std::size_t>(first_above - bins.edges.begin());
-        if (stump.threshold == std::numeric_limits<double>::infinity()) left = place.bins - 1;
-        std::fill_n(right_of_bin_.begin() + 1, left, std::uint8_t{0});
+    if (!stump.nominal) {
+        // A bin is on the left if its upper edge is; the last one has none.
+        auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
+        bool all = stump.threshold == std::numeric_limits<double>::infinity();
+        last_ = static_cast<std::uint8_t>(all ? place.bins - 1 : above - bins.edges.begin());
+        bins_ = table.binned().column(place);
+        if (const OrderedColumn* column = table.ordered(feature); column != nullptr && !all)
+            place_in_order(table, *column, stump.threshold);
+        return;
     }
+    right_of_bin_.assign(place.bins, 1);
+    right_of_bin_[0] = !stump.missing_left;
+    for (std::uint32_t code : stump.left_categories)
+        if (code < bins.categories) right_of_bin_[1 + code] = 0;
     if (place.wide)
         wide_ = table.binned().wide_column(place);
     else
-        narrow_ = table.binned().column(place);
+        levels_ = table.binned().column(place);
 }
 
-void StumpSides::place_ordered(const StumpTable& table, const OrderedColumn& column,
-                               const Stump& stump, Team& team) {
-    const RowOrder& order = column.order;
-    std::size_t left = 0, end = order.present;  // the first place above the threshold
-    while (left < end) {
-        std::size_t middle = left + (end - left) / 2;
-        if (table.value_at(column, middle) <= stump.threshold)
+// The bin behind those that are wholly on the left is the one that the threshold may part.
+void StumpSides::place_in_order(const StumpTable& table, const OrderedColumn& column,
+                                double threshold) {
+    std::size_t begin = column.starts[last_], end = column.starts[last_ + 1];
+    std::size_t left = begin, above = end;  // `left` becomes the first place above the threshold
+    while (left < above) {
+        std::size_t middle = left + (above - left) / 2;
+        if (table.value_at(column, middle) <= threshold)
             left = middle + 1;
         else
-            end = middle;
+            above = middle;
     }
-    right_of_row_ = Buffer<std::uint8_t>(table.rows());
-    constexpr std::size_t kPlaces = 65'536;
-    team.run((table.rows() + kPlaces - 1) / kPlaces, [&](std::size_t index, int) {
-        std::size_t begin = index * kPlaces, stop = std::min(begin + kPlaces, table.rows());
-        for (std::size_t i = begin; i < stop; ++i) {
-            bool right = i < order.present ? i >= left : !stump.missing_left;
-            right_of_row_[order.rows[i] & RowOrder::kRow] = right;
-        }
-    });
+    if (left == begin) return;
+    ++last_;
+    for (std::size_t place = left; place < end; ++place)
+        beyond_.push_back(column.order.rows[place] & RowOrder::kRow);
+    std::sort(beyond_.begin(), beyond_.end());
 }
 
 void StumpSides::fill(Range range, std::uint8_t* right) const {
     const std::uint8_t* side = right_of_bin_.data();
-    if (narrow_ != nullptr)
-        for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[narrow_[range.begin + i]];
+    if (bins_ != nullptr && last_ == 0 && !missing_left_)
+        std::fill_n(right, range.size(), std::uint8_t{1});
+    else if (bins_ != nullptr)
+        kernels_.sides_of_bins(bins_ + range.begin, range.size(), last_, missing_left_, right);
+    else if (levels_ != nullptr)
+        for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[levels_[range.begin + i]];
     else if (wide_ != nullptr)
         for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[wide_[range.begin + i]];
-    else if (right_of_row_.size() > 0)
-        std::copy_n(right_of_row_.data() + range.begin, range.size(), right);
     else
         std::fill_n(right, range.size(), std::uint8_t{0});
+    auto row = std::lower_bound(beyond_.begin(), beyond_.end(), range.begin);
+    for (; row != beyond_.end() && *row < range.end; ++row) right[*row - range.begin] = 1;
 }
 
 }  // namespace bosquet

@@ -1,8 +1,8 @@
 // A table prepared once for searching it every round.
 //
-// A quantitative column of many values is kept as its rows in order; whoever searches it adds up
-// the rows' weights in that order. All other columns (of few values, in bins, nominal) are kept as
-// bins, and whoever searches them adds up the weights by bin.
+// Every column is put into bins, and whoever searches it adds up the rows' weights by bin. A
+// quantitative column of more values than there are bins is sorted as well: a bin that may hold the
+// best split is then searched row by row, in order.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "data/binning.hpp"
 #include "data/table.hpp"
 #include "parallel/team.hpp"
+#include "stump/kernels.hpp"
 #include "stump/order.hpp"
 #include "stump/stump.hpp"
 
@@ -21,10 +22,13 @@ namespace bosquet {
 struct OrderedColumn {
     std::uint32_t feature = 0;
     RowOrder order;
+    std::vector<std::uint32_t> starts;  // place of the first row of bin 1, 2, ...; then the end
+
+    std::size_t missing() const { return order.rows.size() - order.present; }
 };
 
-// Where a table was cut: the first `position` rows or bins in their order go left, or for a nominal
-// column the bins named.
+// Where a table was cut: the first `position` rows (of an ordered column) or bins go left, or for a
+// nominal column the bins named.
 struct CutPlace {
     std::uint32_t feature = 0;
     std::uint32_t position = 0;
@@ -34,9 +38,6 @@ struct CutPlace {
 
 class StumpTable {
   public:
-    // Columns of more distinct values than this are sorted rather than put into bins of one value.
-    static constexpr std::size_t kMostBins = 255;
-
     // Exact: every threshold between two values is there to be found. Values are read from the
     // table again when a threshold is asked for, so its columns must live as long as this.
     StumpTable(const Table& table, std::span<const std::uint32_t> categories, Isa isa, Team& team);
@@ -45,15 +46,15 @@ class StumpTable {
 
     std::size_t rows() const { return source_.rows; }
     std::size_t features() const { return bins_.size(); }
-    const std::vector<OrderedColumn>& ordered() const { return ordered_; }
-    const OrderedColumn* ordered(std::uint32_t feature) const;
     const BinnedMatrix& binned() const { return binned_; }
-    // Of a column kept in bins.
     const FeatureBins& bins(std::uint32_t feature) const { return bins_[feature]; }
-    // Rows by bin of a column kept in bins; bin 0 has those whose value is missing.
+    // Rows by bin; bin 0 has those whose value is missing.
     std::span<const std::uint32_t> counts(std::uint32_t feature) const { return counts_[feature]; }
+    const std::vector<OrderedColumn>& ordered() const { return ordered_; }
+    // Null unless the column has more values than bins.
+    const OrderedColumn* ordered(std::uint32_t feature) const;
 
-    // The same in the column's own numbers, with how many rows go left.
+    // A cut in the column's own numbers, with how many rows go left.
     void describe(const CutPlace& place, Stump& stump) const;
 
     // The value at a place of a column's order.
@@ -66,7 +67,7 @@ class StumpTable {
     void put_into_bins(Isa isa, Team& team);
 
     Table source_;
-    std::vector<FeatureBins> bins_;  // by feature; of an ordered one empty, which keeps it out
+    std::vector<FeatureBins> bins_;
     BinnedMatrix binned_;
     std::vector<std::vector<std::uint32_t>> counts_;
     std::vector<OrderedColumn> ordered_;
@@ -75,18 +76,21 @@ class StumpTable {
 // Which side the rows of a prepared table are on.
 class StumpSides {
   public:
-    StumpSides(const StumpTable& table, const Stump& stump, Team& team);
+    StumpSides(const StumpTable& table, const Stump& stump, Isa isa);
     // right[i] = 1 where row range.begin + i is on the right, else 0.
     void fill(Range range, std::uint8_t* right) const;
 
   private:
-    void place_ordered(const StumpTable& table, const OrderedColumn& column, const Stump& stump,
-                       Team& team);
+    void place_in_order(const StumpTable& table, const OrderedColumn& column, double threshold);
 
-    const std::uint8_t* narrow_ = nullptr;
+    const StumpKernels& kernels_;
+    const std::uint8_t* bins_ = nullptr;  // of a quantitative column; those up to last_ go left
+    const std::uint8_t* levels_ = nullptr;
     const std::uint16_t* wide_ = nullptr;
-    std::vector<std::uint8_t> right_of_bin_;
-    Buffer<std::uint8_t> right_of_row_;
+    std::uint8_t last_ = 0;
+    bool missing_left_ = false;
+    std::vector<std::uint32_t> beyond_;       // rows of bin last_ that go right, ascending
+    std::vector<std::uint8_t> right_of_bin_;  // of a nominal column
 };
 
 }  // namespace bosquet

@@ -186,7 +186,7 @@ class CartTree:
 class CartFit:
     """Grows trees by impurity on one table and target."""
 
-    def __init__(self, table: CodedTable, target: object, outputs: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: dict, threads: int) -> None: ...
+    def __init__(self, table: CodedTable, target: object, outputs: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: dict, threads: int, class_counts: Sequence[int] = []) -> None: ...
 
     def grow(self, ensemble: Ensemble, keys: Sequence[int], draws: int, replace: bool, balanced: bool = False) -> None:
         """Adds one tree for each key, grown on a bag of `draws` rows."""
@@ -204,7 +204,7 @@ def add_tree(ensemble: Ensemble, feature: Annotated[NDArray[numpy.int32], dict(s
     Adds a tree given as arrays with an entry a node, as tree_arrays gives them.
     """
 
-def hardened(ensemble: Ensemble) -> Ensemble:
+def hardened(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
     """
     The ensemble whose leaves vote for one output instead of holding shares.
     """
@@ -321,6 +321,21 @@ def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
 def read_model(file: bytes) -> tuple:
     """
     The ensemble and the metadata of a model file; ModelFileError if it is not a sound one.
+    """
+
+def write_parts(parts: Sequence[bytes], metadata: bytes) -> bytes:
+    """
+    A model made of others as a file; each part is the bytes of a model file.
+    """
+
+def read_parts(file: bytes) -> tuple:
+    """
+    The parts and the metadata of a model file made of others; ModelFileError if it is not one.
+    """
+
+def holds_parts(file: bytes) -> bool:
+    """
+    Whether a file is for read_parts; otherwise it is for read_model, or no model file.
     """
 
 def checksum(bytes: bytes) -> int:

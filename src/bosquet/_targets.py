@@ -100,25 +100,32 @@ def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
         raise ValueError("criterion='poisson' needs y >= 0, and some y above 0")
 
 
-def check_labels(y: Any) -> np.ndarray:
-    """Class labels as an array of shape (rows,)."""
+def check_labels(y: Any, *, several: bool = False) -> np.ndarray:
+    """Class labels as an array of shape (rows,), or where `several` targets may be (rows, targets)."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     labels = np.asarray(y)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
-        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[row]}")
+        at = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
+        row = _row_of(labels, at)
+        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[at]}")
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn_of_column_vector()
         labels = labels[:, 0]
-    if labels.ndim != 1:
+    if labels.ndim != 1 and not (several and labels.ndim == 2 and labels.shape[1] > 1):
         raise ValueError(
             f"y must have one label a row, got shape {labels.shape} ({type_of_target(y)})"
         )
-    if labels.dtype == object and any(value is None or value != value for value in labels):
-        row = next(i for i, value in enumerate(labels) if value is None or value != value)
-        raise ValueError(f"y[{row}] is missing; drop rows without a label")
+    if labels.dtype == object:
+        for at, value in enumerate(labels.ravel()):
+            if value is None or value != value:
+                raise ValueError(f"y[{_row_of(labels, at)}] is missing; drop rows without a label")
     return labels
+
+
+def _row_of(values: np.ndarray, at: int) -> int:
+    """The row of a place in the flattened array."""
+    return at // (values.size // len(values)) if values.ndim > 1 else at
 
 
 def learn_classes(labels: np.ndarray) -> np.ndarray:
@@ -134,7 +141,7 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     wrong = np.flatnonzero(classes[numbers] != labels)
     if wrong.size:
         raise ValueError(
-            f"y holds the class {labels[wrong[0]]!r}, which is not one of {list(classes)}"
+            f"y holds the class {labels[wrong].tolist()[0]!r}, which is not one of {classes.tolist()}"
         )
     return numbers
 
@@ -146,4 +153,4 @@ def weigh_classes(class_weight: Any, labels: np.ndarray, weight: np.ndarray) -> 
     from sklearn.utils.class_weight import compute_sample_weight
 
     by_class = compute_sample_weight(class_weight, labels)
-    return check_sample_weight(by_class * weight if weight.size else by_class, labels.size)
+    return check_sample_weight(by_class * weight if weight.size else by_class, len(labels))

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
 from bosquet import BaggingClassifier, BaggingRegressor
-from bosquet.bagging._jackknife import jackknife_variance
+from bosquet._bags import Bags, jackknife_variance
 from bosquet.bagging._sampling import plain_sampler
 
 
@@ -48,7 +48,7 @@ def test_where_rows_do_not_matter_the_correction_leaves_nothing_on_average():
     sampler = plain_sampler(0, 100, np.zeros(0), by_weight=False, max_samples=1.0, replace=True)
     votes = np.random.default_rng(0).normal(size=(30, 400))
     with pytest.warns(UserWarning, match="30 learners are too few"):
-        left = jackknife_variance(sampler, votes)
+        left = jackknife_variance(Bags(sampler.counts, sampler.leave_one_out_factors()), votes)
     assert np.median(left) < 0.2
     assert 0.3 < np.mean(left == 0) < 0.7
     # What is left scatters as the docstring says: by sqrt(2 / n) of what was taken off.

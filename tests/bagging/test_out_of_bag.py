@@ -7,7 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bosquet import BaggingClassifier, BaggingRegressor
-from bosquet.bagging._outofbag import has_settled
+from bosquet._bags import OutOfBag, has_settled, squared_errors
 
 
 def simulated(n, seed):
@@ -95,8 +95,10 @@ def test_auto_stops_when_the_error_has_settled():
     assert n % 10 == 0
     assert model.oob_curve_.shape == (n,)
     curve = list(model.oob_curve_)
-    assert has_settled(curve, 20, 0.01)
-    assert not any(has_settled(curve[:k], 20, 0.01) for k in range(10, n, 10))
+    losses = (model.oob_prediction_ - y) ** 2
+    close = 0.1 * losses.std() / np.sqrt(300)
+    assert has_settled(curve, 20, close)
+    assert not any(has_settled(curve[:k], 20, close / 2) for k in range(10, n, 10))
     many = BaggingRegressor(n_estimators=300, oob_score=True, random_state=0).fit(X, y)
     assert model.oob_error_ == pytest.approx(many.oob_error_, rel=0.05)
     tree = DecisionTreeClassifier(max_leaf_nodes=4)
@@ -116,7 +118,23 @@ def test_an_error_has_settled_when_it_stands_still_or_rises():
     assert not has_settled([1.0] * 39, 20, 0.01)
     assert has_settled([1.0] * 40, 20, 0.01)
     assert has_settled([1.0] * 20 + [1.1] * 20, 20, 0.01)
+    assert has_settled([1.0] * 20 + [0.995] * 20, 20, 0.01)
     assert not has_settled([1.0] * 20 + [0.98] * 20, 20, 0.01)
+
+
+def test_the_standard_error_is_that_of_a_mean_of_losses():
+    random = np.random.default_rng(0)
+    y = random.normal(size=(50, 1))
+    record = OutOfBag(y, np.zeros(0), squared_errors)
+    votes = random.normal(size=(50, 1))
+    record.add(np.arange(50), votes)
+    losses = ((votes - y) ** 2)[:, 0]
+    assert record.error == pytest.approx(losses.mean())
+    assert record.standard_error == pytest.approx(losses.std() / np.sqrt(50))
+    half = OutOfBag(y, np.repeat([0.0, 2.0], 25), squared_errors)
+    half.add(np.arange(50), votes)
+    assert half.error == pytest.approx(losses[25:].mean())
+    assert half.standard_error == pytest.approx(losses[25:].std() / 5)
 
 
 @pytest.mark.parametrize(

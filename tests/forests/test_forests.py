@@ -194,10 +194,73 @@ def test_bags_leave_out_a_row_in_about_37_of_100():
 
 def test_rows_never_left_out_are_named(classes):
     X, y = classes
-    with pytest.warns(UserWarning, match=r"rows were in every bag \(the first is row \d+\)"):
+    with pytest.warns(UserWarning, match=r"rows are in all 2 bags \(the first is row \d+\)"):
         forest = RandomForestClassifier(2, random_state=0, oob_score=True).fit(X, y)
     assert np.isnan(forest.oob_decision_function_).any()
     assert np.isfinite(forest.oob_error_)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_rows_of_weight_0_keep_their_places_out_of_bag(kind, classes):
+    X, y = classes[0][:200], classes[1][:200]
+    dropped = np.arange(200) % 3 == 0
+    weight = np.where(dropped, 0.0, 1.0)
+    some = kind(3, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="in all 3 bags") as told:
+        some.fit(X, y, weight)
+    bags = np.array([some._bag_counts(t) for t in range(3)])
+    never_out = np.flatnonzero(~dropped)[(bags > 0).all(axis=0)]
+    assert f"{never_out.size} rows" in str(told[0].message)
+    assert f"the first is row {never_out[0]})" in str(told[0].message)
+
+    def record(forest):
+        return getattr(forest, "oob_decision_function_", getattr(forest, "oob_prediction_", None))
+
+    unknown = np.isnan(record(some).reshape(200, -1)).all(axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(unknown & ~dropped), never_out)
+    assert unknown[dropped].all()
+    # The rest is what the kept rows alone would give.
+    whole = kind(40, oob_score=True, random_state=0).fit(X, y, weight)
+    alone = kind(40, oob_score=True, random_state=0).fit(X[~dropped], y[~dropped])
+    np.testing.assert_array_equal(record(whole)[~dropped], record(alone))
+    assert whole.oob_score_ == pytest.approx(alone.oob_score_)
+    np.testing.assert_allclose(whole.oob_curve_, alone.oob_curve_)
+    assert whole.oob_tree_error_ == pytest.approx(alone.oob_tree_error_)
+    found = whole.importance("permutation", X, y, per_row=True).per_row
+    assert np.isnan(found[dropped]).all()
+    np.testing.assert_array_equal(
+        found[~dropped],
+        alone.importance("permutation", X[~dropped], y[~dropped], per_row=True).per_row,
+    )
+
+
+def test_out_of_bag_errors_count_rows_by_their_weight_but_not_by_that_of_their_class(classes):
+    X, y = classes[0][:300], classes[1][:300]
+    weight = np.random.default_rng(0).integers(1, 4, 300).astype(float)
+    forest = make(RandomForestClassifier, oob_score=True, class_weight={0: 5, 1: 1})
+    forest.fit(X, y, weight)
+    wrong = forest.oob_decision_function_.argmax(axis=1) != y
+    assert forest.oob_error_ == pytest.approx(np.average(wrong, weights=weight))
+    numbers = make(RandomForestRegressor, oob_score=True).fit(X, X[:, 0] + y, weight)
+    squares = (numbers.oob_prediction_ - X[:, 0] - y) ** 2
+    assert numbers.oob_error_ == pytest.approx(np.average(squares, weights=weight))
+
+
+def test_trees_are_added_on_the_same_rows_only(classes):
+    X, y = classes
+    forest = RandomForestClassifier(3, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="here are 900, but the forest was fitted to 1500"):
+        forest.set_params(n_estimators=5).fit(X[:900], y[:900])
+    assert forest.n_estimators_ == 3
+
+
+def test_a_bar_tells_trees_and_the_out_of_bag_error(classes, capsys):
+    make(RandomForestClassifier, oob_score=True, verbose=1).fit(*classes)
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "30/30" in last
+    assert "out-of-bag error 0." in last
+    make(RandomForestClassifier).fit(*classes)
+    assert capsys.readouterr().err == ""
 
 
 def test_auto_stops_when_the_error_has_settled(classes):
@@ -360,6 +423,34 @@ def test_the_jackknife_tells_the_spread_over_training_samples():
     assert 0.6 * true < np.mean(errors) < 1.7 * true
 
 
+def test_the_jackknife_is_that_of_the_twin():
+    from bosquet.reference.bagging import jackknife_variance
+
+    X, y = make_friedman1(40, random_state=0)
+    forest = RandomForestRegressor(150, min_samples_leaf=5, random_state=0)
+    for weight in (None, np.where(np.arange(40) < 5, 0.0, 1.0)):
+        forest.fit(X, y, weight)
+        counts = np.array([forest._bag_counts(t) for t in range(150)])
+        said = np.array([forest._ensemble.predict_raw(X[:6], t, t + 1)[:, 0] for t in range(150)])
+        by_hand = [jackknife_variance(counts, said[:, i]) for i in range(6)]
+        assert max(by_hand) > 0
+        np.testing.assert_allclose(forest.jackknife_standard_errors(X[:6]) ** 2, by_hand)
+
+
+def test_the_jackknife_tells_what_it_cannot_do(classes):
+    X, y = classes
+    few = RandomForestClassifier(3, random_state=0).fit(X, y, np.where(np.arange(1500) < 40, 0, 1))
+    first = 40 + np.flatnonzero((np.array([few._bag_counts(t) for t in range(3)]) > 0).all(axis=0))
+    with pytest.raises(ValueError, match=f"row {first[0]} and .* are in all 3 bags"):
+        few.jackknife_standard_errors(X[:2])
+    lucky = make(RandomForestClassifier).fit(X, y)
+    with pytest.warns(UserWarning, match="30 learners are too few"):
+        lucky.jackknife_standard_errors(X[:50])
+    all_rows = make(ExtraTreesClassifier).fit(X, y)
+    with pytest.raises(ValueError, match="bootstrap=True"):
+        all_rows.jackknife_standard_errors(X[:2])
+
+
 # ---------------------------------------------------------------------------- files
 @pytest.mark.parametrize(
     "forest",
@@ -370,7 +461,7 @@ def test_the_jackknife_tells_the_spread_over_training_samples():
         ExtraTreesClassifier(7, random_state=0),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*in every bag")
+@pytest.mark.filterwarnings("ignore:.*in all 7 bags")
 def test_saved_and_loaded_it_is_the_same_forest(forest, tmp_path):
     X, y = load_iris(return_X_y=True)
     forest.fit(X, y)

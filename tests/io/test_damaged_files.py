@@ -69,8 +69,8 @@ def test_other_files_are_told_from_damaged_ones() -> None:
 
 def test_a_file_of_a_later_format_says_so() -> None:
     file = small_file()
-    later = file[:8] + struct.pack("<I", 3) + file[12:]
-    with pytest.raises(ModelFileError, match=r"format 3.*newer version"):
+    later = file[:8] + struct.pack("<I", 4) + file[12:]
+    with pytest.raises(ModelFileError, match=r"format 4.*newer version"):
         load_bytes(later)
 
 

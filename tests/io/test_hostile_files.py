@@ -346,7 +346,8 @@ def test_the_reader_is_clean_under_sanitizers(tmp_path: Path) -> None:
     for room in ("base", "parallel", "data", "tree", "io"):
         sources += sorted((HERE.parents[1] / "cpp" / room).glob("*.cpp"))
     program, files = tmp_path / "fuzz_reader", []
-    for name, file in [*SMALL_FILES.items(), ("grown", grown_file())]:
+    parts = _core.write_parts([small_file(), b"", grown_file()], b"{}")
+    for name, file in [*SMALL_FILES.items(), ("grown", grown_file()), ("parts", parts)]:
         (tmp_path / name).write_bytes(file)
         files.append(str(tmp_path / name))
     flags = ["-std=c++20", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]

@@ -12,6 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bosquet
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
+from bosquet._sklearn import check_random_state
+from bosquet.trees import predicted_classes, prune_to
+from bosquet.trees.walking import leaves_by_surrogates
 
 
 @parametrize_with_checks(
@@ -77,8 +80,6 @@ def test_the_cross_validated_error_is_that_of_the_folds_trees():
     X, y = load_iris(return_X_y=True)
     model = DecisionTreeClassifier(pruning="cv", cv=5, random_state=3).fit(X, y)
     table, path = model.pruning_table_, model.pruning_path_
-    from bosquet._sklearn import check_random_state
-
     order = check_random_state(3).permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
     folds = np.empty(len(y), dtype=int)
@@ -88,11 +89,7 @@ def test_the_cross_validated_error_is_that_of_the_folds_trees():
         seen, held = folds != fold, folds == fold
         for step, gamma in enumerate(path.gammas_between(seen.sum())):
             tree = DecisionTreeClassifier(random_state=3).fit(X[seen], y[seen])
-            from bosquet.trees import predicted_classes, prune_to
-
             cut = prune_to(tree.tree_, min(gamma, 1e9), cost="misclassified")
-            from bosquet.trees.walking import leaves_by_surrogates
-
             leaf = leaves_by_surrogates(cut, X[held], [0] * 4)
             wrong[step] += (predicted_classes(cut)[leaf] != y[held]).sum()
     np.testing.assert_allclose(table.columns()["error"], wrong / len(y))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._bags import Bags, OutOfBag, has_settled, jackknife_variance
 from bosquet._parameters import (
     Check,
     boolean,
@@ -28,14 +29,13 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._targets import check_same_length, check_sample_weight
-from bosquet.bagging._jackknife import jackknife_variance
 from bosquet.bagging._learners import Plan, Vote, check_learner, default_estimator, some_columns
-from bosquet.bagging._outofbag import OutOfBag, has_settled
 from bosquet.bagging._sampling import Sampler, how_many, plain_sampler
 from bosquet.bagging._tables import copy_input_tags, table_for
 
-# n_estimators="auto": learners come in batches until the out-of-bag error settles.
-AUTO_BATCH, AUTO_WINDOW, AUTO_TOLERANCE, AUTO_MOST = 10, 20, 0.01, 500
+# n_estimators="auto": learners come in batches until the out-of-bag error settles, its mean over a
+# window no further below that over the window before than this share of its standard error.
+AUTO_BATCH, AUTO_WINDOW, AUTO_CLOSE, AUTO_MOST = 10, 20, 0.1, 500
 # With out-of-bag votes to count, no more learners than this are fitted before they are counted.
 JUDGED_AT_A_TIME = 64
 # Votes are added up in runs of this many learners, whatever n_jobs is: the same bits for any.
@@ -200,7 +200,11 @@ class BaseBagging(BaseEstimator):
         if self.n_estimators != "auto":
             left = int(self.n_estimators) - have
             return left if account is None else min(left, JUDGED_AT_A_TIME)
-        if account is None or has_settled(account.curve, AUTO_WINDOW, AUTO_TOLERANCE):
+        if account is None:
+            return 0
+        if account.curve and has_settled(
+            account.curve, AUTO_WINDOW, AUTO_CLOSE * account.standard_error
+        ):
             return 0
         return min(AUTO_BATCH, max(0, AUTO_MOST - have))
 
@@ -308,8 +312,19 @@ class BaseBagging(BaseEstimator):
                 "jackknife_standard_errors needs bootstrap samples; fit with bootstrap=True"
             )
         votes = self._all_votes(X)
-        variance = jackknife_variance(self._sampler, votes.reshape(len(votes), -1))
+        bags = Bags(self._sampler.counts, self._sampler.leave_one_out_factors())
+        variance = jackknife_variance(bags, votes.reshape(len(votes), -1))
         return np.sqrt(variance).reshape(votes.shape[1:])
+
+    # ------------------------------------------------------------------- keeping
+    def save(self, path: Any) -> None:
+        """Write the model to a file that `bosquet.load` reads.
+
+        Its learners must be models of Bosquet's own.
+        """
+        from bosquet.io import save_model
+
+        save_model(self, path)
 
     # --------------------------------------------------------- for the subclasses
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._bags import misclassified, squared_errors
 from bosquet._sklearn import clone, columns_of, has_fit_parameter, rows_of
 from bosquet.bagging._sampling import Sampler
 
@@ -39,6 +40,8 @@ class ClassVotes:
     classes: np.ndarray
     soft: bool
 
+    losses = staticmethod(misclassified)
+
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
         if self.soft and hasattr(learner, "predict_proba"):
             given = np.asarray(learner.predict_proba(X), dtype=float)
@@ -56,22 +59,16 @@ class ClassVotes:
         """The columns of some labels."""
         return np.searchsorted(self.classes, np.asarray(labels))
 
-    def losses(self, votes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """1 for each row whose largest vote is not for its class, 0 for the others."""
-        return (votes.argmax(axis=1) != codes).astype(float)
-
 
 @dataclass(frozen=True)
 class Predictions:
     """What a regressor says, in one column a target."""
 
+    losses = staticmethod(squared_errors)
+
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
         said = np.asarray(learner.predict(X), dtype=float)
         return said[:, None] if said.ndim == 1 else said
-
-    def losses(self, votes: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Squared error of each row, the mean over its targets."""
-        return ((votes - target) ** 2).mean(axis=1)
 
 
 Vote = ClassVotes | Predictions

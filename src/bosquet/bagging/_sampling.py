@@ -34,6 +34,38 @@ class Group:
             drawn = random.permutation(self.n_members)[: self.size]
         return drawn if self.members is None else self.members[drawn]
 
+    def to_state(self) -> dict[str, Any]:
+        return {
+            "n_members": int(self.n_members),
+            "size": int(self.size),
+            "members": None if self.members is None else self.members.tolist(),
+            "probability": None if self.probability is None else self.probability.tolist(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_rows: int, replace: bool) -> Group:
+        n, size = state["n_members"], state["size"]
+        if any(type(count) is not int or not 1 <= count < 2**32 for count in (n, size)):
+            raise ValueError("the size of a bag is not valid")
+        if n > n_rows or (size > n and not replace):
+            raise ValueError("a bag draws more rows than there are")
+        members = probability = None
+        if state["members"] is not None:
+            members = np.asarray(state["members"], dtype=np.intp)
+            inside = members.shape == (n,) and members[0] >= 0 and members[-1] < n_rows
+            if not inside or (np.diff(members) <= 0).any():
+                raise ValueError("the rows that a bag is drawn from are not valid")
+        elif n != n_rows:
+            raise ValueError("a bag is drawn from rows that are not named")
+        if state["probability"] is not None:
+            probability = np.asarray(state["probability"], dtype=float)
+            sound = probability.shape == (n,) and (probability >= 0).all()
+            if not sound or abs(probability.sum() - 1) > 1e-9:
+                raise ValueError("the probabilities of a bag's rows are not valid")
+            if not replace and np.count_nonzero(probability) < size:
+                raise ValueError("a bag draws more rows than have a chance")
+        return cls(n, size, members, probability)
+
 
 @dataclass(frozen=True)
 class Sampler:
@@ -69,6 +101,14 @@ class Sampler:
         """The rows that learner `number` does not draw."""
         return np.flatnonzero(self.counts(number) == 0)
 
+    def leave_one_out_factors(self) -> np.ndarray:
+        """(n-1)/n of the group that each row is drawn from, 0 for rows that are never drawn."""
+        factor = np.zeros(self.n_rows)
+        for group in self.groups:
+            members = slice(None) if group.members is None else group.members
+            factor[members] = (group.n_members - 1) / group.n_members
+        return factor
+
     def features(self, number: int, n_features: int, size: int, replace: bool) -> np.ndarray | None:
         """The columns of learner `number`, None for all of them as they are."""
         if size == n_features and not replace:
@@ -81,6 +121,28 @@ class Sampler:
     def learner_seed(self, number: int) -> np.random.RandomState:
         """What the learner's own random_state is drawn from."""
         return self._random(number, _LEARNER)
+
+    def to_state(self) -> dict[str, Any]:
+        """The bags in values that JSON has: the model file keeps this."""
+        return {
+            "seed": self.seed,
+            "n_rows": self.n_rows,
+            "replace": self.replace,
+            "groups": [group.to_state() for group in self.groups],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Sampler:
+        """The sampler of a state; a ValueError says what is wrong with any other value."""
+        seed, n_rows, replace = state["seed"], state["n_rows"], state["replace"]
+        if type(seed) is not int or not 0 <= seed < 2**32:
+            raise ValueError("the seed of the bags is not valid")
+        if type(n_rows) is not int or not 1 <= n_rows < 2**32 or type(replace) is not bool:
+            raise ValueError("the rows of the bags are not valid")
+        groups = tuple(Group.from_state(group, n_rows, replace) for group in state["groups"])
+        if not groups:
+            raise ValueError("the bags are drawn from no rows")
+        return cls(seed, n_rows, groups, replace)
 
     def _random(self, number: int, stream: int) -> np.random.RandomState:
         return np.random.RandomState([self.seed, number, stream])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._bags import OutOfBag
 from bosquet._sklearn import (
     ClassifierMixin,
     RegressorMixin,
@@ -15,7 +16,6 @@ from bosquet._sklearn import (
 from bosquet._targets import check_finite_target, check_labels
 from bosquet.bagging._base import BaseBagging
 from bosquet.bagging._learners import ClassVotes, Predictions
-from bosquet.bagging._outofbag import OutOfBag
 from bosquet.bagging._sampling import Sampler, balanced_sampler
 
 _PARAMETERS_DOC = """
@@ -26,8 +26,9 @@ _PARAMETERS_DOC = """
         random_state is drawn from `random_state`.
     n_estimators : int or "auto", default=10
         Learners. "auto" adds 10 at a time until the out-of-bag error has settled: its mean over the
-        last 20 learners is less than 1 % below its mean over the 20 before, or has risen. At most
-        500. It needs ``bootstrap=True``, and leaves the attributes of ``oob_score=True``.
+        last 20 learners is less than a tenth of its standard error below its mean over the 20
+        before, or has risen. At most 500. It needs ``bootstrap=True``, and leaves the attributes of
+        ``oob_score=True``.
     max_samples : int or float, default=1.0
         Rows that a bag draws: a number, or a share of those of X.{balanced_size}
     max_features : int, float, "sqrt" or "log2", default=1.0
@@ -360,16 +361,8 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         return (target[:, 0] if target.shape[1] == 1 else target), target
 
     def _publish_votes(self, account: OutOfBag) -> None:
-        from sklearn.metrics import r2_score
-
-        votes = account.mean_votes(self._n_targets)
-        known = account.voters > 0
-        self.oob_score_ = float("nan")
-        if known.sum() > 1:
-            self.oob_score_ = float(
-                r2_score(account.target[known], votes[known], sample_weight=account.weight[known])
-            )
-        self.oob_prediction_ = self._shaped(votes)
+        self.oob_score_ = account.r2()
+        self.oob_prediction_ = self._shaped(account.mean_votes(self._n_targets))
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if values.shape[-1] == 1 else values

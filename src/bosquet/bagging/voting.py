@@ -117,6 +117,10 @@ class BaseVoting(BaseEstimator):
             check_learner(learner, name)
         if not self._kept():
             raise ValueError("every learner in estimators is 'drop': at least one has to stay")
+        self._check_votes()
+
+    def _check_votes(self) -> None:
+        """Whether the learners can vote as they are to."""
 
     def _kept(self) -> list[tuple[str, Any]]:
         return [
@@ -165,6 +169,15 @@ class BaseVoting(BaseEstimator):
         X = table_for(self, X, self.estimators_, reset=False)
         calls = [(learner, X) for learner in self.estimators_]
         return np.stack(in_parallel(vote, calls, n_jobs=self.n_jobs, threads=True))
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file that `bosquet.load` reads.
+
+        Its learners must be models of Bosquet's own.
+        """
+        from bosquet.io import save_model
+
+        save_model(self, path)
 
     def _check_target(self, y: Any) -> np.ndarray:
         raise NotImplementedError
@@ -269,7 +282,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_target(self, y: Any) -> np.ndarray:
+    def _check_votes(self) -> None:
         needed = {"soft": "predict_proba", "real": "decision_function"}.get(self.voting)
         for name, learner in self._kept() if needed else []:
             if not hasattr(learner, str(needed)):
@@ -277,6 +290,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
                     f"voting={self.voting!r} needs {needed}, which the learner {name!r}"
                     f" ({type(learner).__name__}) does not have; use voting='hard'"
                 )
+
+    def _check_target(self, y: Any) -> np.ndarray:
         labels = check_labels(y)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)

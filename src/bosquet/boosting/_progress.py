@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
+
+from bosquet._progress import Bar
 
 
 @dataclass(frozen=True)
@@ -55,35 +55,11 @@ class EarlyStopping:
         return iteration - self.best_iteration >= self.patience
 
 
-class ProgressBar:
-    """One line on the terminal, redrawn at most ten times a second."""
-
-    width = 28
-
-    def __init__(self, total: int, stream: TextIO | None = None):
-        self.total = total
-        self.stream = stream or sys.stderr
-        self.started = time.monotonic()
-        self.drawn = 0.0
-        self.line = ""
+class ProgressBar(Bar):
+    """Rounds done and their losses."""
 
     def update(self, info: RoundInfo) -> None:
-        now = time.monotonic()
-        self.line = self._line(info, now - self.started)
-        if now - self.drawn >= 0.1 or info.iteration == self.total:
-            self.stream.write("\r" + self.line)
-            self.stream.flush()
-            self.drawn = now
-
-    def close(self, note: str = "") -> None:
-        self.stream.write("\r" + self.line + (f"  {note}" if note else "") + "\n")
-        self.stream.flush()
-
-    def _line(self, info: RoundInfo, seconds: float) -> str:
-        done = round(self.width * info.iteration / self.total)
-        bar = "█" * done + "░" * (self.width - done)
-        left = seconds / max(info.iteration, 1) * (self.total - info.iteration)
         losses = f"train {info.train_loss:.5g}"
         if info.validation_loss is not None:
             losses += f"  valid {info.validation_loss:.5g}"
-        return f"{bar} {info.iteration:>{len(str(self.total))}}/{self.total}  {losses}  {left:5.1f} s left "
+        self.show(info.iteration, losses)

@@ -75,7 +75,9 @@ def open_table(
 
 
 def shaped(X: Any) -> Any:
-    """X as it is if it has a shape, as an array otherwise."""
+    """X as it is if it has a shape, as an array otherwise; sparse ones so that rows can be taken."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
     return X if hasattr(X, "shape") else np.asarray(X)
 
 

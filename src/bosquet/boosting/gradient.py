@@ -58,7 +58,8 @@ _PARAMETERS_DOC = """
     max_bins : int, default=255
         Bins of a quantitative feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None
-        Columns whose values are categories. By default those of a category or string type.
+        Columns whose values are categories. By default those of a category or string type. Ordered
+        categories are split by their order unless they are named here.
     cat_smooth, cat_l2, max_cat_threshold, min_samples_category
         Categorical splits: smoothing of a level's mean gradient before sorting, l2 added to λ,
         largest number of levels on the smaller side, and rows a level needs to be sorted in by

@@ -61,6 +61,8 @@ def read_arrow(column: Any, where: str) -> Column:
     if types.is_run_end_encoded(kind):
         return read_arrow(compute.run_end_decode(column), where)
     if types.is_dictionary(kind):
+        if kind.ordered:
+            _check_one_order(column, where)
         return _coded(column)
     if types.is_string(kind) or types.is_large_string(kind):
         return _coded(column.dictionary_encode())
@@ -104,6 +106,16 @@ def _coded(column: Any) -> Coded:
         if isinstance(column, pyarrow.ChunkedArray):
             # Too long for one array of text: the dictionary is the same in every chunk by now.
             parts = [_coded(chunk) for chunk in column.chunks]
-            return Coded(np.concatenate([part.codes for part in parts]), parts[0].levels)
+            codes = np.concatenate([part.codes for part in parts])
+            return Coded(codes, parts[0].levels, parts[0].ordered)
     codes = column.indices.cast(pyarrow.int64()).fill_null(-1)
-    return Coded(_to_numpy(codes), column.dictionary.to_pylist())
+    return Coded(_to_numpy(codes), column.dictionary.to_pylist(), bool(column.type.ordered))
+
+
+def _check_one_order(column: Any, where: str) -> None:
+    dictionaries = [chunk.dictionary for chunk in getattr(column, "chunks", ())]
+    if any(not other.equals(dictionaries[0]) for other in dictionaries[1:]):
+        raise ValueError(
+            f"{where} has ordered categories, but its chunks order them differently: give all chunks "
+            "the same dictionary."
+        )

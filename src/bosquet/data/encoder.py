@@ -35,6 +35,11 @@ class TableEncoder:
     seen in training counts as missing, without an error; but a column in which only text was seen
     must not hold only numbers later, nor the reverse, which is an error that names the column.
 
+    **Ordinal columns** are those of an ordered category type: pandas' ``Categorical(ordered=True)``,
+    polars' ``Enum``, Arrow's ordered dictionaries. They become quantities, the place of each level in the
+    type's order, also of levels that training did not see; whatever the type does not name is missing.
+    Named in `categorical_features`, such a column is categorical instead.
+
     **Many levels.** The `max_categories` most frequent levels of a column keep a code each; of
     equally frequent ones, those first in level order. The rarer levels count as missing, in
     training as later, and need not be remembered. A level never seen is the rarest of all: it is
@@ -53,7 +58,7 @@ class TableEncoder:
     levels : list
         For each column its levels in code order, or None when it is quantitative.
     categories : list of int
-        For each column the number of its levels, 0 when it is quantitative or has none.
+        For each column the number of its levels, 0 when it is quantitative or ordinal or has none.
 
     Examples
     --------
@@ -85,7 +90,9 @@ class TableEncoder:
         self.n_features = len(levels)
         self.feature_names = feature_names
         self.levels = [None if known is None else known.ordered for known in levels]
-        self.categories = [0 if known is None else len(known.ordered) for known in levels]
+        self.categories = [
+            0 if known is None or known.ordinal else len(known.ordered) for known in levels
+        ]
         self._levels = levels
         self._named_by_hand = named_by_hand
         self._quantitative = all(known is None for known in levels)
@@ -111,9 +118,10 @@ class TableEncoder:
         X : table of shape (n_samples, n_features)
             The training table.
         categorical_features : "from_dtype", None, or array-like of bool, int or str
-            With "from_dtype", columns of text and of category types are categorical. None says
-            that none is; a mask, indices or names say which are. A column of text that is not
-            among them is then an error, and a column of numbers that is has its values as levels.
+            With "from_dtype", columns of text and of category types are categorical, but for those of
+            ordered types, which are ordinal. None says that none is; a mask, indices or names say
+            which are. A column of text that is not among them is then an error, and a column of
+            numbers that is has its values as levels.
         feature_names : sequence of str, optional
             Names for the columns of a table that has none of its own.
         max_categories : int
@@ -137,14 +145,12 @@ class TableEncoder:
         for index in range(table.n_columns):
             column = table.column(index)
             where = place(index, names)
-            if isinstance(column, Coded) if chosen is None else chosen[index]:
-                coded = _as_coded(column)
-                known = Levels.learn(coded, max_categories)
-                columns.append(known.encode(coded, where))
-                levels.append(known)
-            else:
+            known = _levels_of(column, None if chosen is None else chosen[index], max_categories)
+            levels.append(known)
+            if known is None:
                 columns.append(quantities(column, where, in_training=True))
-                levels.append(None)
+            else:
+                columns.append(known.encode(_as_coded(column), where))
         return cls(levels, names, named_by_hand), columns
 
     def transform(self, X: Any, *, owner: str = "TableEncoder") -> Columns:
@@ -236,6 +242,15 @@ def _check_max_categories(most: Any) -> None:
         raise TypeError(f"max_categories={most!r} must be an integer.")
     if not 1 <= most <= MOST_LEVELS:
         raise ValueError(f"max_categories={most} must be in 1..{MOST_LEVELS}.")
+
+
+def _levels_of(column: Column, chosen: bool | None, max_categories: int) -> Levels | None:
+    """Levels of a column that has some; `chosen` tells whether it was named as categorical."""
+    if not chosen and isinstance(column, Coded) and column.ordered:
+        return Levels.in_their_order(column)
+    if isinstance(column, Coded) if chosen is None else chosen:
+        return Levels.learn(_as_coded(column), max_categories)
+    return None
 
 
 def _as_coded(column: Column) -> Coded:

@@ -24,11 +24,13 @@ MOST_LEVELS = 65_535  # the core's bins have two bytes at most, and one bin is f
 class Levels:
     """Levels in code order: numbers ascending, then text by code point.
 
-    The order depends on the values alone, never on who held them or on which came first.
+    The order depends on the values alone, never on who held them or on which came first. Unless it
+    means something: *ordinal* levels keep the order that they were given in.
     """
 
-    def __init__(self, ordered: list[Level]) -> None:
+    def __init__(self, ordered: list[Level], ordinal: bool = False) -> None:
         self.ordered = ordered
+        self.ordinal = ordinal
         self._code_of = {level: code for code, level in enumerate(ordered)}
 
     @classmethod
@@ -43,11 +45,17 @@ class Levels:
         canonical = [level for level in map(canonical_level, kept) if level is not None]
         return cls(_in_order(canonical))
 
+    @classmethod
+    def in_their_order(cls, coded: Coded) -> Levels:
+        """Ordinal levels: all that the column's type names, for those that do not occur have a place too."""
+        canonical = [level for level in map(canonical_level, coded.levels) if level is not None]
+        return cls(list(dict.fromkeys(canonical)), ordinal=True)
+
     def encode(self, coded: Coded, where: str) -> np.ndarray:
         """The code of each row's level as int32; -1 where it is missing, rare or unseen.
 
-        Where no level was ever seen, everything is missing and the column is all NaN, as an empty
-        column of numbers would be.
+        Codes of ordinal levels are quantities: doubles, NaN for -1. Where no level was ever seen,
+        everything is missing and the column is all NaN, as an empty column of numbers would be.
         """
         codes, levels = coded.codes, coded.levels
         if not self.ordered:
@@ -62,6 +70,10 @@ class Levels:
         if max(looked_up, default=-1) < 0:
             self._refuse_other_kind(coded, where)
         looked_up.append(-1)  # found by the code -1
+        if self.ordinal:
+            places = np.array(looked_up, dtype=float)
+            places[places < 0] = np.nan
+            return places[codes]
         return np.array(looked_up, dtype=np.int32)[codes]
 
     def _look_up(self, level: Any) -> int:
@@ -85,18 +97,28 @@ class Levels:
             )
 
     def to_state(self) -> dict[str, list[Any]]:
-        """Numbers and text apart, so that reading needs no guess; infinities as text."""
-        numbers = [level for level in self.ordered if not isinstance(level, str)]
-        texts = [level for level in self.ordered if isinstance(level, str)]
+        """Numbers and text apart, so that reading needs no guess; infinities as text.
+
+        Both ascend. Ordinal levels have an `order` besides: the place of each in numbers, then texts.
+        """
+        ascending = _in_order(self.ordered) if self.ordinal else self.ordered
+        numbers = [level for level in ascending if not isinstance(level, str)]
+        texts = [level for level in ascending if isinstance(level, str)]
         finite = [repr(level) if isinstance(level, float) and math.isinf(level) else level
                   for level in numbers]  # fmt: skip
-        return {"numbers": finite, "texts": texts}
+        state: dict[str, list[Any]] = {"numbers": finite, "texts": texts}
+        if self.ordinal:
+            place_of = {level: place for place, level in enumerate(ascending)}
+            state["order"] = [place_of[level] for level in self.ordered]
+        return state
 
     @classmethod
     def from_state(cls, state: Any, where: str) -> Levels:
         """Checks everything: the state may come from a file of any origin."""
-        if not isinstance(state, dict) or set(state) != {"numbers", "texts"}:
-            raise ValueError(f"levels of {where} must hold 'numbers' and 'texts' and no more.")
+        if not isinstance(state, dict) or set(state) - {"order"} != {"numbers", "texts"}:
+            raise ValueError(
+                f"levels of {where} must hold 'numbers' and 'texts', perhaps an 'order', and no more."
+            )
         if not all(isinstance(part, list) for part in state.values()):
             raise ValueError(f"levels of {where} must be lists.")
         numbers = [_number_of_state(item, where) for item in state["numbers"]]
@@ -106,9 +128,17 @@ class Levels:
         for part in (numbers, texts):
             if any(not low < high for low, high in pairwise(part)):
                 raise ValueError(f"levels of {where} must ascend, without repeats.")
-        if len(numbers) + len(texts) > MOST_LEVELS:
+        ascending: list[Level] = [*numbers, *texts]
+        if "order" in state:
+            order = state["order"]
+            if any(type(place) is not int for place in order) or sorted(order) != list(
+                range(len(ascending))
+            ):
+                raise ValueError(f"the order of the levels of {where} must name each place once.")
+            return cls([ascending[place] for place in order], ordinal=True)
+        if len(ascending) > MOST_LEVELS:
             raise ValueError(f"{where} has more than {MOST_LEVELS} levels.")
-        return cls([*numbers, *texts])
+        return cls(ascending)
 
 
 def canonical_level(level: Any) -> Level | None:

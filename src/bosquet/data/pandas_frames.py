@@ -47,7 +47,8 @@ def _read(series: Any, where: str) -> Column:
         return _read_numpy(series, dtype, where)
     family = type(dtype).__name__
     if family == "CategoricalDtype":
-        return Coded(series.array.codes, series.array.categories.tolist())
+        categories = series.array.categories.tolist()
+        return Coded(series.array.codes, categories, ordered=bool(series.array.ordered))
     if family == "StringDtype":
         codes, levels = series.array.factorize()
         return Coded(codes, levels.tolist())

@@ -45,7 +45,10 @@ def _read(series: Any, where: str) -> Column:
         return _numbers(series.cast(polars.String).cast(polars.Float64))
     if dtype == polars.String:
         return _text(series)
-    if dtype in (polars.Categorical, polars.Enum):
+    if dtype == polars.Enum:
+        codes = series.to_physical().cast(polars.Int64).fill_null(-1)
+        return Coded(codes.to_numpy(), dtype.categories.to_list(), ordered=True)
+    if dtype == polars.Categorical:
         return _category(series)
     if dtype == polars.Null:
         return Coded(np.full(len(series), -1), [])

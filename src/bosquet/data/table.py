@@ -17,11 +17,12 @@ class Coded:
     """A column of levels: row i holds `levels[codes[i]]`, or nothing where the code is -1.
 
     Levels are those of the container, in its order; some may not occur, and a missing value may
-    stand among them.
+    stand among them. `ordered` says that their order means something.
     """
 
     codes: np.ndarray
     levels: list[Any]
+    ordered: bool = False
 
 
 def code_objects(items: list[Any]) -> Coded:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._bags import OutOfBag, has_settled
 from bosquet._parameters import (
     boolean,
     check_parameters,
@@ -17,6 +18,7 @@ from bosquet._parameters import (
     number_of_features,
     or_auto,
 )
+from bosquet._progress import Bar
 from bosquet._sklearn import (
     BaseEstimator,
     check_is_fitted,
@@ -25,11 +27,17 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_sample_weight
 from bosquet.data import TableEncoder, n_rows, take_rows
-from bosquet.forests.oob import OutOfBag, has_settled
-from bosquet.trees._growing import Target, code_table, empty_ensemble, growing_options
+from bosquet.trees._growing import (
+    Target,
+    cart_fit,
+    code_table,
+    empty_ensemble,
+    growing_options,
+)
 
-# n_estimators="auto" stops here at the latest.
-MOST_TREES = 1000
+# n_estimators="auto" grows until the mean of the out-of-bag error over a window of trees is no further
+# below that over the window before than this share of its standard error, and stops here at the latest.
+AUTO_WINDOW, AUTO_CLOSE, MOST_TREES = 40, 0.1, 1000
 # Trees grown between two looks at Ctrl-C, the progress bar and the out-of-bag error.
 BATCH = 20
 # Keys of the trees of a seed lie this far apart, so that seeds next to each other share no tree.
@@ -78,6 +86,7 @@ class BaseForest(BaseEstimator):
     _hardened: _core.Ensemble | None  # the same trees with votes in place of shares
     _keys: list[int]  # by tree: what its bag and its draws follow from
     n_outputs_: int
+    n_samples_fit_: int  # rows that trees are grown on: those of weight above 0
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -117,8 +126,10 @@ class BaseForest(BaseEstimator):
             )
         rows = n_rows(columns)
         target = self._check_target(y, rows, continuing)
-        weight = self._check_weight(check_sample_weight(sample_weight, rows), target)
+        own_weight = check_sample_weight(sample_weight, rows)
+        weight = self._check_weight(own_weight, target, y)
         self._check_bags()
+        record = self._open_record(target, own_weight, weight)
 
         # A row of weight 0 must not matter, not even by being drawn.
         self._kept_rows = None
@@ -126,6 +137,12 @@ class BaseForest(BaseEstimator):
             self._kept_rows = np.flatnonzero(weight)
             columns, target = take_rows(columns, self._kept_rows), target.take(self._kept_rows)
             weight, rows = weight[self._kept_rows], self._kept_rows.size
+        if continuing and rows != self.n_samples_fit_:
+            # Bags are drawn again from the seed and the number of rows whenever they are asked for.
+            raise ValueError(
+                f"warm_start=True adds trees on the same rows: here are {rows}, but the forest was fitted"
+                f" to {self.n_samples_fit_}"
+            )
 
         self._encoder, self.n_features_in_ = encoder, encoder.n_features
         if encoder.feature_names is not None:
@@ -139,13 +156,19 @@ class BaseForest(BaseEstimator):
         else:
             self._ensemble, self._keys = empty_ensemble(encoder, target), []
             self._seed = seed_from(self.random_state)
-        self._grow(columns, target, weight)
+        self._grow(columns, target, weight, record)
         self._hardened = None
         if getattr(self, "voting", "soft") == "hard":
-            self._hardened = _core.hardened(self._ensemble)
+            self._hardened = self._harden()
+        if record is not None:
+            self._publish(record)
+        if self.keep_rows:
+            self._remember_rows(columns, target, weight)
         return self
 
-    def _grow(self, columns: Any, target: Target, weight: np.ndarray) -> None:
+    def _grow(
+        self, columns: Any, target: Target, weight: np.ndarray, record: OutOfBag | None
+    ) -> None:
         threads = effective_threads(self.n_jobs)
         table = code_table(
             columns,
@@ -158,7 +181,7 @@ class BaseForest(BaseEstimator):
         weight_of_all = float(weight.sum()) if weight.size else float(target.rows)
         options = growing_options(self, self._encoder, weight_of_all)
         options["random_thresholds"] = self._random_thresholds
-        fit = _core.CartFit(table, target.values, target.outputs, weight, options, threads)
+        fit = cart_fit(table, target, weight, options, threads)
         automatic = self.n_estimators == "auto"
         wanted = MOST_TREES if automatic else self.n_estimators
         if wanted < len(self._keys):
@@ -166,11 +189,9 @@ class BaseForest(BaseEstimator):
                 f"n_estimators={wanted} is below the {len(self._keys)} trees that the forest has;"
                 " with warm_start=True it can only grow"
             )
-        record = None
-        if self.oob_score or automatic:
-            record = OutOfBag(self._oob_kind(), target, rows=target.rows)
+        if record is not None:
             self._replay(record, columns, 0)
-        bar = self._progress_bar(wanted)
+        bar = Bar(wanted) if self.verbose else None
         try:
             while len(self._keys) < wanted:
                 first = len(self._keys)
@@ -180,37 +201,70 @@ class BaseForest(BaseEstimator):
                 if record is not None:
                     self._replay(record, columns, first)
                 if bar:
-                    bar.update(len(self._keys))
-                if automatic and record is not None and has_settled(record.curve, target.rows):
+                    error = f"out-of-bag error {record.error:.5g}" if record is not None else ""
+                    bar.show(len(self._keys), error)
+                if (
+                    automatic
+                    and record is not None
+                    and has_settled(record.curve, AUTO_WINDOW, AUTO_CLOSE * record.standard_error)
+                ):
                     break
         finally:
             if bar:
                 bar.close()
-        if record is not None:
-            record.report(self)
-        if self.keep_rows:
-            self._remember_rows(columns, target, weight)
+
+    # --------------------------------------------------------------- out of bag
+    def _open_record(
+        self, target: Target, own_weight: np.ndarray, weight: np.ndarray
+    ) -> OutOfBag | None:
+        """The out-of-bag record of all rows given, if it is wanted.
+
+        Rows count by their own weight there: that of their class is for growing trees. Rows that no tree
+        is grown on (their `weight` is 0) count for nothing.
+        """
+        if not self.oob_score and self.n_estimators != "auto":
+            return None
+        counted = own_weight if own_weight.size else np.ones(target.rows)
+        if weight.size:
+            counted = np.where(weight > 0, counted, 0.0)
+        return OutOfBag(target.by_row, counted, self._oob_losses())
 
     def _replay(self, record: OutOfBag, columns: Any, first: int) -> None:
         """Show the record the trees from `first` on, each with the rows that it did not see."""
         threads = effective_threads(self.n_jobs)
         for t in range(first, len(self._keys)):
-            record.add(self._ensemble, t, columns, self._bag_counts(t) == 0, threads)
+            rows = np.flatnonzero(self._bag_counts(t) == 0)
+            votes = None
+            if rows.size:
+                raw = self._ensemble.predict_raw(take_rows(columns, rows), t, t + 1, threads)
+                votes = self._votes(raw)
+            record.add(rows if self._kept_rows is None else self._kept_rows[rows], votes)
+
+    def _publish(self, record: OutOfBag) -> None:
+        self.oob_curve_ = np.asarray(record.curve)
+        self.oob_error_ = record.error
+        self.oob_tree_error_ = record.learner_error
+        self._publish_votes(record)
+        record.warn_of_rows_in_every_bag()
 
     def _remember_rows(self, columns: Any, target: Target, weight: np.ndarray) -> None:
         self._row_leaves = self._ensemble.apply(columns, effective_threads(self.n_jobs))
         self._row_targets = target.values
         self._row_weights = weight
 
-    def _training_rows(self, columns: Any, truth: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Those of the rows given to `fit` that the trees were grown on."""
+    def _training_rows(
+        self, columns: Any, truth: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """Those of the rows given to `fit` that the trees were grown on, and which they are."""
+        kept = None
         if self._kept_rows is not None and len(truth) > self._kept_rows.max(initial=0):
-            columns, truth = take_rows(columns, self._kept_rows), truth[self._kept_rows]
+            kept = self._kept_rows
+            columns, truth = take_rows(columns, kept), truth[kept]
         if len(truth) != self.n_samples_fit_:
             raise ValueError(
                 f"the forest was fitted to {self.n_samples_fit_} rows, but here are {len(truth)}"
             )
-        return columns, truth
+        return columns, truth, kept
 
     def _key(self, tree: int) -> int:
         return (self._seed + (tree + 1) * KEY_STEP) % 2**64
@@ -244,13 +298,6 @@ class BaseForest(BaseEstimator):
 
     def _balances_bags(self) -> bool:
         return False
-
-    def _progress_bar(self, wanted: int) -> Any:
-        if not self.verbose:
-            return None
-        from bosquet.forests._progress import TreeBar
-
-        return TreeBar(wanted)
 
     # --------------------------------------------------------------- predicting
     @property
@@ -323,12 +370,26 @@ class BaseForest(BaseEstimator):
         """Standard error of each prediction by the jackknife after bootstrap.
 
         How much the forest would change with another sample of training rows; not how far a new
-        observation lies from the prediction.
+        observation lies from the prediction. With t̄ the mean over B trees, s² their variance and
+        t̄_(-i) the mean over the B_i trees that did not see row i of n,
+
+        V = (n-1)/n Σ_i [ (t̄_(-i) - t̄)² - (1/B_i - 1/B) s² ]
+
+        is the squared standard error, or 0 if it is below that. The second term is what the luck of
+        finitely many trees adds on average. It takes many trees, about as many as rows; a warning tells
+        when they are far too few.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes or n_outputs)
 
         References
         ----------
-        Wager, Hastie and Efron, "Confidence intervals for random forests", JMLR 2014: the estimate, and the
-        correction for a finite number of trees that is applied here.
+        Wager, Hastie and Efron, "Confidence intervals for random forests", JMLR 2014.
         """
         from bosquet.forests.intervals import jackknife_standard_errors
 

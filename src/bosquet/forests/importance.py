@@ -19,8 +19,8 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads
-from bosquet._targets import check_finite_target, check_labels, class_numbers
-from bosquet.trees._growing import class_shares
+from bosquet._targets import check_finite_target, check_labels
+from bosquet.trees._class_targets import class_places
 
 # Votes of all rows for each permuted feature are kept for as many features at a time as fit in this
 # many numbers.
@@ -36,7 +36,7 @@ class Importance:
     mean : (n_features,)
     std : standard error of `mean` over trees.
     per_class : (n_classes, n_features) or None
-    per_row : (n_samples, n_features) or None; NaN for rows that were never out of bag.
+    per_row : (n_samples, n_features) or None; NaN for rows that were never out of bag, or of weight 0.
     """
 
     kind: str
@@ -102,7 +102,7 @@ def permutation_importance(
     X, y : the data that it was fitted to
     measure : "margin" (default for classes), "accuracy", or "squared_error" (numbers)
         The margin is that of the vote over the trees a row was out of the bag of. Accuracy and squared
-        error are taken tree by tree and averaged.
+        error are taken tree by tree and averaged; of several targets of classes, accuracy alone.
     per_row : bool
         Whether to keep the decrease of each row, an array (n_samples, n_features).
     random_state : int
@@ -117,8 +117,8 @@ def permutation_importance(
     columns = forest._encoder.transform(X)
     classes = hasattr(forest, "classes_")
     if classes:
-        truth = class_numbers(check_labels(y), forest.classes_)
-        allowed = ["margin", "accuracy"]
+        truth = class_places(check_labels(y, several=True), forest.classes_)
+        allowed = ["margin", "accuracy"] if truth.ndim == 1 else ["accuracy"]
     else:
         truth = check_finite_target(y).T
         allowed = ["squared_error"]
@@ -126,11 +126,18 @@ def permutation_importance(
         measure = allowed[0]
     if measure not in allowed:
         raise ValueError(f"measure={measure!r} must be one of {', '.join(map(repr, allowed))}")
-    columns, truth = forest._training_rows(columns, truth)
+    n_given = len(truth)
+    columns, truth, kept = forest._training_rows(columns, truth)
     walks = _Walks(forest, columns, random_state)
     if measure == "margin":
-        return _margin_importance(walks, truth, per_row)
-    return _tree_importance(walks, truth, measure, per_row)
+        found = _margin_importance(walks, truth, per_row)
+    else:
+        found = _tree_importance(walks, truth, measure, per_row)
+    if kept is not None and found.per_row is not None:
+        given = np.full((n_given, found.per_row.shape[1]), np.nan)
+        given[kept] = found.per_row
+        found.per_row = given
+    return found
 
 
 class _Walks:
@@ -141,7 +148,6 @@ class _Walks:
         self.names = feature_names_of(forest)
         self.n_features, self.rows = forest.n_features_in_, forest.n_samples_fit_
         self.trees = forest.n_estimators_
-        self.hard = getattr(forest, "voting", "soft") == "hard"
 
     def _walk(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.flatnonzero(self.forest._bag_counts(tree) == 0).astype(np.uint32)
@@ -165,12 +171,7 @@ class _Walks:
     def _leaf_values(self, tree: int) -> np.ndarray:
         value = self.forest._ensemble.tree_arrays(tree)["value"]
         value = value[:, None] if value.ndim == 1 else value
-        if not hasattr(self.forest, "classes_"):
-            return value
-        shares = class_shares(np.nan_to_num(value))
-        if self.hard:
-            shares = (shares == shares.max(axis=1, keepdims=True)).astype(float)
-        return shares
+        return self.forest._votes(np.nan_to_num(value))
 
 
 def _margins(votes: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -219,18 +220,14 @@ def _margin_importance(walks: _Walks, truth: np.ndarray, per_row: bool) -> Impor
 
 
 def _tree_importance(walks: _Walks, truth: np.ndarray, measure: str, per_row: bool) -> Importance:
-    def loss(answers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        if measure == "accuracy":
-            return (answers.argmax(axis=-1) != truth[rows]).astype(float)
-        return ((answers - truth[rows]) ** 2).mean(axis=-1)
-
+    losses_of = walks.forest._oob_losses()
     by_tree = np.zeros((walks.trees, walks.n_features))
     by_row = np.zeros((walks.rows, walks.n_features))
     counts = np.zeros(walks.rows)
     for tree, (rows, features, answers) in enumerate(walks.each()):
         if not rows.size:
             continue
-        losses = loss(answers, rows)
+        losses = [losses_of(answer, truth[rows]) for answer in answers]
         counts[rows] += 1
         for place, feature in enumerate(features):
             increase = losses[place + 1] - losses[0]
@@ -239,7 +236,7 @@ def _tree_importance(walks: _Walks, truth: np.ndarray, measure: str, per_row: bo
     with np.errstate(invalid="ignore", divide="ignore"):
         by_row /= counts[:, None]
     per_class = None
-    if measure == "accuracy":
+    if measure == "accuracy" and truth.ndim == 1:
         per_class = np.stack(
             [np.nanmean(by_row[truth == k], axis=0) for k in range(walks.forest.n_classes_)]
         )

@@ -16,7 +16,7 @@ def strength_and_correlation(forest: Any, X: Any, y: Any) -> tuple[float, float]
     """Mean margin of the out-of-bag votes, and the mean correlation of the trees' raw margins."""
     columns = forest._encoder.transform(X)
     truth = class_numbers(check_labels(y), forest.classes_)
-    columns, truth = forest._training_rows(columns, truth)
+    columns, truth, _ = forest._training_rows(columns, truth)
     threads = effective_threads(forest.n_jobs)
     votes = np.zeros((truth.size, forest.n_classes_))
     seen, said = [], []

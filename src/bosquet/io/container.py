@@ -1,4 +1,4 @@
-"""The container of a model file: trees in the core's form, and a description in JSON."""
+"""The container of a model file: a description in JSON, and trees in the core's form or other models."""
 
 from __future__ import annotations
 
@@ -23,13 +23,31 @@ def save_bytes(ensemble: _core.Ensemble, metadata: dict[str, Any]) -> bytes:
     metadata : dict
         What JSON can hold: text keys, and no NaN or infinity.
     """
+    return _core.write_model(ensemble, _text(metadata))
+
+
+def save_parts(parts: list[bytes], metadata: dict[str, Any]) -> bytes:
+    """The model file of a model made of others, each given as its own model file."""
+    return _core.write_parts(parts, _text(metadata))
+
+
+def load_parts(data: bytes) -> tuple[list[bytes], dict[str, Any]] | None:
+    """The parts and the metadata of a model made of others, None for any other file."""
+    data = data if isinstance(data, bytes) else bytes(memoryview(data))
+    if not _core.holds_parts(data):
+        return None
+    parts, text = _core.read_parts(data)
+    return parts, _parse(text)
+
+
+def _text(metadata: dict[str, Any]) -> bytes:
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata must be a dict, not {type(metadata).__name__}")
     # Escaped to ASCII, so that names with unpaired surrogates, which UTF-8 cannot hold, survive.
     text = json.dumps(metadata, allow_nan=False, separators=(",", ":"))
     if len(text) > MAX_METADATA_BYTES:
         raise ValueError(f"metadata takes {len(text)} bytes, more than {MAX_METADATA_BYTES}")
-    return _core.write_model(ensemble, text.encode("ascii"))
+    return text.encode("ascii")
 
 
 def load_bytes(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
@@ -41,8 +59,6 @@ def load_bytes(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
         The file, as bytes or another object with a buffer.
     """
     ensemble, text = _core.read_model(data if isinstance(data, bytes) else bytes(memoryview(data)))
-    if len(text) > MAX_METADATA_BYTES:
-        raise ModelFileError(f"the model's description takes {len(text)} bytes")
     return ensemble, _parse(text)
 
 
@@ -52,6 +68,8 @@ def ensemble_from_bytes(data: bytes) -> _core.Ensemble:
 
 
 def _parse(text: bytes) -> dict[str, Any]:
+    if len(text) > MAX_METADATA_BYTES:
+        raise ModelFileError(f"the model's description takes {len(text)} bytes")
     try:
         metadata = json.loads(
             text.decode("utf-8"),

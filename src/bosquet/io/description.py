@@ -37,9 +37,21 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} cannot be written to a model file")
 
 
-def classes_state(classes: np.ndarray | None) -> dict[str, Any] | None:
+def number_or_none(value: Any) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if np.isfinite(value) else None
+
+
+def number_from(state: float | None) -> float:
+    return float("nan") if state is None else float(state)
+
+
+def classes_state(classes: Any) -> Any:
+    """The classes of a target; of several targets a list."""
     if classes is None:
         return None
+    if isinstance(classes, list):
+        return [classes_state(some) for some in classes]
     kind = classes.dtype.kind
     if kind not in "biufUO":
         raise ValueError(f"classes of type {classes.dtype} cannot be written to a model file")

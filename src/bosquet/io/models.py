@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ModelFileError
-from bosquet.io.container import load_bytes, save_bytes
+from bosquet.io.combined_models import combined_from, combined_parts
+from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.robust_models import NAMES as _ROBUST
+from bosquet.io.robust_models import robust_from, robust_metadata
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 from bosquet.io.vote_models import vote_from, vote_parts
+
+# Models made of models made of models ... : no deeper than this.
+MOST_NESTED = 3
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -47,10 +53,15 @@ def load(path: str | os.PathLike[str]) -> Any:
         return model_from_bytes(file.read())
 
 
-def model_bytes(estimator: Any) -> bytes:
-    """A fitted estimator as the bytes of a model file."""
+def model_bytes(estimator: Any, nested: int = 0) -> bytes:
+    """A fitted estimator as the bytes of a model file.
+
+    `nested` tells how many models it is a member of, one inside the other.
+    """
     from bosquet._sklearn import check_is_fitted
-    from bosquet.boosting._voting import BaseVoting
+    from bosquet.bagging._base import BaseBagging
+    from bosquet.bagging.voting import BaseVoting
+    from bosquet.boosting._voting import BaseVoting as BoostedVote
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
 
@@ -60,9 +71,20 @@ def model_bytes(estimator: Any) -> bytes:
     if isinstance(estimator, BaseForest):
         check_is_fitted(estimator, "_ensemble")
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
-    if isinstance(estimator, BaseVoting):
+    if isinstance(estimator, BaseBagging | BaseVoting):
+        check_is_fitted(estimator, "estimators_")
+        if nested == MOST_NESTED:
+            raise ValueError(f"it is nested in more than {MOST_NESTED - 1} other models")
+        return save_parts(
+            *combined_parts(estimator, lambda member: model_bytes(member, nested + 1))
+        )
+    if isinstance(estimator, BoostedVote):
         check_is_fitted(estimator, "_vote")
         return save_bytes(*vote_parts(estimator))
+    if type(estimator).__name__ in _ROBUST:
+        check_is_fitted(estimator, "_vote")
+        metadata = robust_metadata(estimator)
+        return save_bytes(estimator._vote.ensemble, metadata)
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
@@ -93,11 +115,15 @@ def _boosting_bytes(estimator: Any) -> bytes:
     return save_bytes(estimator._terms.ensemble, metadata)
 
 
-def model_from_bytes(data: bytes) -> Any:
+def model_from_bytes(data: bytes, nested: int = 0) -> Any:
     """The estimator that `model_bytes` wrote; ModelFileError for anything else."""
-    ensemble, metadata = load_bytes(data)
     try:
-        return _estimator_from(ensemble, metadata)
+        combined = load_parts(data)
+        if combined is None:
+            return _estimator_from(*load_bytes(data))
+        if nested == MOST_NESTED:
+            raise ModelFileError("the models are nested too deeply")
+        return combined_from(*combined, lambda part: model_from_bytes(part, nested + 1))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:
@@ -129,6 +155,10 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.boosting
 
         return vote_from(getattr(bosquet.boosting, name), ensemble, metadata)
+    if name in _ROBUST:
+        import bosquet.boosting
+
+        return robust_from(getattr(bosquet.boosting, name), ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 

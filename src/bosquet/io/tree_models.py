@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._core import ModelFileError, hardened
+from bosquet._core import ModelFileError
 from bosquet._parameters import check_parameters
-from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.description import (
+    classes_from,
+    classes_state,
+    number_from,
+    number_or_none,
+    plain_parameters,
+)
 
 # What a tree knows of its nodes besides the rules, which the core's part of the file holds.
 _NODE_FIELDS = ("n_rows", "weight", "impurity")
@@ -22,7 +28,7 @@ def tree_metadata(estimator: Any) -> dict[str, Any]:
     metadata["nodes"]["value"] = tree.value.tolist()
     metadata["nodes"]["competitors"] = [[_split(s) for s in at] for at in tree.competitors]
     metadata["nodes"]["surrogates"] = [[_split(s) for s in at] for at in tree.surrogates]
-    if hasattr(estimator, "_costs"):
+    if getattr(estimator, "_costs", None) is not None:
         metadata["row_factor"] = estimator._costs.row_factor.tolist()
         metadata["share_factor"] = estimator._costs.share_factor.tolist()
     return metadata
@@ -65,7 +71,7 @@ def tree_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         competitors=[[_split_from(s) for s in at] for at in nodes["competitors"]],
         surrogates=[[_split_from(s) for s in at] for at in nodes["surrogates"]],
     )
-    outputs = model.classes_.size if hasattr(model, "classes_") else ensemble.n_outputs
+    outputs = int(np.sum(model.n_classes_)) if hasattr(model, "classes_") else ensemble.n_outputs
     if model.tree_.value.shape != (model.tree_.n_nodes, outputs):
         raise ModelFileError("the values of the nodes do not fit the tree")
     if not np.isfinite(model.tree_.value).all():
@@ -73,7 +79,9 @@ def tree_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     for split in (s for at in model.tree_.surrogates for s in at):
         if not 0 <= split["feature"] < model.n_features_in_:
             raise ModelFileError("the feature of a surrogate does not exist")
-    if hasattr(model, "classes_"):
+    if isinstance(getattr(model, "classes_", None), list):
+        model._costs = None
+    elif hasattr(model, "classes_"):
         row_factor = np.asarray(metadata["row_factor"], dtype=float)
         share_factor = np.asarray(metadata["share_factor"], dtype=float)
         if row_factor.shape != model.classes_.shape or share_factor.shape != row_factor.shape:
@@ -100,9 +108,9 @@ def forest_metadata(estimator: Any) -> dict[str, Any]:
     metadata["kept_rows"] = None if kept is None else kept.tolist()
     for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
         if hasattr(estimator, name):
-            metadata[name] = float(getattr(estimator, name))
+            metadata[name] = number_or_none(getattr(estimator, name))
     if hasattr(estimator, "oob_curve_"):
-        metadata["oob_curve_"] = estimator.oob_curve_.tolist()
+        metadata["oob_curve_"] = [number_or_none(error) for error in estimator.oob_curve_]
     return metadata
 
 
@@ -121,15 +129,32 @@ def forest_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     model._kept_rows = None if kept is None else np.asarray(kept, dtype=np.int64)
     model._hardened = None
     if getattr(model, "voting", "soft") == "hard":
-        model._hardened = hardened(ensemble)
+        model._hardened = model._harden()
     if not hasattr(model, "classes_"):
         model.n_outputs_ = ensemble.n_outputs
     for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
         if name in metadata:
-            setattr(model, name, float(metadata[name]))
+            setattr(model, name, number_from(metadata[name]))
     if "oob_curve_" in metadata:
-        model.oob_curve_ = np.asarray(metadata["oob_curve_"], dtype=float)
+        model.oob_curve_ = np.array([number_from(error) for error in metadata["oob_curve_"]])
     return model
+
+
+def _put_classes(model: Any, state: Any, stored: int) -> None:
+    """The classes of one target, or of several; a leaf of two classes stores one number."""
+    if isinstance(state, list):
+        model.classes_ = [classes_from(some) for some in state]
+        counts = model.n_classes_ = [some.size for some in model.classes_]
+        wanted = sum(counts)
+        if len(counts) < 2:
+            raise ModelFileError("the classes of one target are no list")
+    else:
+        model.classes_ = classes_from(state)
+        model.n_classes_ = model.classes_.size
+        counts, wanted = [model.n_classes_], 1 if model.n_classes_ == 2 else model.n_classes_
+    model.n_outputs_ = len(counts)
+    if min(counts) < 2 or stored != wanted:
+        raise ModelFileError("the number of classes does not fit the trees")
 
 
 def _common(estimator: Any) -> dict[str, Any]:
@@ -155,11 +180,7 @@ def _bare(cls: type, ensemble: Any, metadata: dict[str, Any], checks: Any) -> An
     if list(encoder.categories) != list(ensemble.categories):
         raise ModelFileError("the trees' categories do not fit the model's description")
     if cls.__name__.endswith("Classifier"):
-        model.classes_ = classes_from(metadata["classes"])
-        model.n_classes_ = model.classes_.size
-        stored = 1 if model.n_classes_ == 2 else model.n_classes_
-        if model.n_classes_ < 2 or ensemble.n_outputs != stored:
-            raise ModelFileError("the number of classes does not fit the trees")
+        _put_classes(model, metadata["classes"], ensemble.n_outputs)
     if ensemble.n_outputs > 1 and not ensemble.vector_leaves:
         raise ModelFileError("the leaves do not fit the model's description")
     model._encoder, model._ensemble = encoder, ensemble

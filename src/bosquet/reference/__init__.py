@@ -10,11 +10,16 @@ uses them.
 - `draws`: random numbers by counting, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;
-- `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `stumps`: the best stump under weights, by brute force and in linear time;
 - `stump_boosting`: the rounds of boosting on stumps, five ways to weigh the rows;
+- `brownboost`: the differential equation of a round, and the clock;
+- `lpboost`: the largest soft margin with every hypothesis on the table;
+- `adaboost_r2`: rows drawn by their losses, weighted medians;
 - `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
 - `anyboost`: coordinate descent on any loss of the margin;
+- `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
+- `cart`, `pruning`: trees by impurity, and how they are cut back;
+- `forest`: a bag for each tree, a few features at each node, votes;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
 - `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
 """

@@ -96,20 +96,28 @@ def grow(
     min_samples_split: int = 2,
     max_depth: int | None = None,
 ) -> Node:
-    """The full tree, split by split; ties go to the first feature and the first split found."""
+    """The full tree, split by split; ties go to the first feature and the first split found.
+
+    With several targets, the columns of y, disorder is the mean over them.
+    """
     weights = np.ones(len(y)) if w is None else np.asarray(w, dtype=float)
-    disorder = DISORDER[criterion]
+    targets = y.reshape(len(y), -1)
+
+    def disorder(rows: NDArray[np.int64]) -> float:
+        each = [DISORDER[criterion](target[rows], weights[rows]) for target in targets.T]
+        return sum(each) / len(each)
 
     def at(rows: NDArray[np.int64], depth: int) -> Node:
-        node = Node(rows, disorder(y[rows], weights[rows]))
-        if len(rows) < min_samples_split or depth == max_depth or len(np.unique(y[rows])) == 1:
+        node = Node(rows, disorder(rows))
+        pure = len(np.unique(targets[rows], axis=0)) == 1
+        if len(rows) < min_samples_split or depth == max_depth or pure:
             return node
         best = np.inf
         for feature in range(X.shape[1]):
             for left, threshold, group in admissible(X[rows, feature], feature in nominal):
                 if min(left.sum(), (~left).sum()) < min_samples_leaf:
                     continue
-                after = sum(disorder(y[s], weights[s]) for s in (rows[left], rows[~left]))
+                after = disorder(rows[left]) + disorder(rows[~left])
                 # Sums in another order differ in their last digits: that is no improvement.
                 if after < best - 1e-9 * max(node.disorder, 1e-300):
                     best, sides = after, (rows[left], rows[~left])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,31 +19,46 @@ EDGE_ROWS = 200_000
 
 @dataclass
 class Target:
-    """What trees are grown to tell: class numbers, or numbers (outputs, rows)."""
+    """What trees are grown to tell: class numbers, or numbers (outputs, rows).
+
+    Classes of several targets are places (targets, rows) among the classes of all, of which each target
+    has `class_counts`.
+    """
 
     values: np.ndarray
     outputs: int
     is_classes: bool
+    class_counts: tuple[int, ...] = ()
 
     @classmethod
     def of_classes(cls, numbers: np.ndarray, n_classes: int) -> Target:
         return cls(np.ascontiguousarray(numbers, dtype=np.uint32), n_classes, True)
 
     @classmethod
+    def of_several_classes(cls, places: np.ndarray, counts: tuple[int, ...]) -> Target:
+        return cls(np.ascontiguousarray(places, dtype=np.uint32), sum(counts), True, counts)
+
+    @classmethod
     def of_numbers(cls, numbers: np.ndarray) -> Target:
         return cls(np.ascontiguousarray(numbers, dtype=float), numbers.shape[0], False)
 
     def take(self, rows: np.ndarray) -> Target:
-        return Target(np.ascontiguousarray(self.values[..., rows]), self.outputs, self.is_classes)
+        return replace(self, values=np.ascontiguousarray(self.values[..., rows]))
 
     @property
     def rows(self) -> int:
         return self.values.shape[-1]
 
     @property
+    def by_row(self) -> np.ndarray:
+        """Class numbers (rows,), or places (rows, targets), or numbers (rows, outputs)."""
+        return self.values.T
+
+    @property
     def stored_outputs(self) -> int:
         """Numbers that a leaf holds: of two classes the share of the second says all."""
-        return 1 if self.is_classes and self.outputs == 2 else self.outputs
+        two_classes = self.is_classes and self.outputs == 2 and not self.class_counts
+        return 1 if two_classes else self.outputs
 
 
 def code_table(
@@ -97,6 +112,18 @@ def _most_leaves(estimator: Any) -> int:
     if most_nodes:
         limits.append((most_nodes + 1) // 2)  # a tree of k leaves has 2k - 1 nodes
     return min(limits, default=0)
+
+
+def cart_fit(
+    table: _core.CodedTable,
+    target: Target,
+    weight: np.ndarray,
+    options: dict[str, Any],
+    threads: int,
+) -> _core.CartFit:
+    """What grows the trees."""
+    counts = list(target.class_counts)
+    return _core.CartFit(table, target.values, target.outputs, weight, options, threads, counts)
 
 
 def empty_ensemble(encoder: TableEncoder, target: Target) -> _core.Ensemble:

@@ -6,328 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from bosquet import _core
-from bosquet._parameters import (
-    check_parameters,
-    choice,
-    count_or_share,
-    integer,
-    number,
-    number_of_features,
-)
-from bosquet._sklearn import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-    check_is_fitted,
-    effective_threads,
-    seed_from,
-)
+from bosquet._sklearn import ClassifierMixin, RegressorMixin
 from bosquet._targets import (
     check_finite_target,
     check_labels,
     check_same_length,
-    check_sample_weight,
     check_single_target,
-    class_numbers,
-    learn_classes,
     weigh_classes,
 )
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.trees._base import CHECKS, BaseTree
 from bosquet.trees._class_costs import ClassCosts, class_costs
-from bosquet.trees._growing import (
-    Target,
-    class_shares,
-    code_table,
-    empty_ensemble,
-    growing_options,
+from bosquet.trees._class_targets import (
+    by_target,
+    class_target,
+    classes_among,
+    most_probable,
 )
-from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
+from bosquet.trees._growing import Target
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.pruning import prune_by_ccp_alpha, weakest_link_path
-from bosquet.trees.walking import leaves_by_surrogates
 
-CHECKS = {
-    "max_depth": integer(1, none=True),
-    "min_samples_split": count_or_share(2, "rows"),
-    "min_samples_leaf": count_or_share(1, "rows"),
-    "min_weight_fraction_leaf": number(0, 0.5),
-    "max_features": number_of_features(),
-    "max_leaf_nodes": integer(2, none=True),
-    "max_nodes": integer(1, none=True),
-    "min_impurity_decrease": number(0),
-    "ccp_alpha": number(0),
-    "pruning": choice(None, "cv", "validation"),
-    "pruning_rule": choice("min", "1se"),
-    "validation_fraction": number(0, 0.9, open_low=True),
-    "missing": choice("direction", "surrogate"),
-    "max_surrogates": integer(1),
-    "max_competitors": integer(0),
-}
-
-
-class BaseTree(BaseEstimator):
-    """Growing, pruning and predicting; the subclasses know what a target is."""
-
-    _encoder: TableEncoder
-    _ensemble: _core.Ensemble
-    tree_: TreeArrays
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Grow the tree, and prune it if asked to.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) of numbers
-        sample_weight : array of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        before = dict(self.__dict__)
-        for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
-            self.__dict__.pop(name, None)
-        try:
-            return self._fit(X, y, sample_weight)
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self, CHECKS)
-        self._check_criterion()
-        if self.pruning is not None and self.ccp_alpha > 0:
-            raise ValueError(
-                f"pruning={self.pruning!r} chooses the penalty itself; leave ccp_alpha at 0"
-            )
-        encoder, columns = TableEncoder.fit(
-            X, categorical_features=self.categorical_features, owner=type(self).__name__
-        )
-        rows = n_rows(columns)
-        target = self._check_target(y, rows)
-        weight = self._check_weight(check_sample_weight(sample_weight, rows), target)
-        self._encoder, self.n_features_in_ = encoder, encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.n_samples_fit_ = rows
-        self.max_features_ = growing_options(self, encoder, 1.0)["features_per_node"]
-
-        growth = Growth(self, columns, encoder, target)
-        if self.pruning == "cv":
-            tree = choose_by_cross_validation(self, growth, weight)
-        elif self.pruning == "validation":
-            tree = choose_by_validation(self, growth, weight)
-        else:
-            tree = prune_by_ccp_alpha(growth.tree(weight), self.ccp_alpha)
-        self._keep(tree, target)
-        return self
-
-    def _keep(self, tree: TreeArrays, target: Target) -> None:
-        self.tree_ = self._settled(tree)
-        self._ensemble = empty_ensemble(self._encoder, target)
-        value = self.tree_.value
-        stored = value[:, 1:2] if target.is_classes and target.outputs == 2 else value
-        _core.add_tree(
-            self._ensemble,
-            self.tree_.feature,
-            np.nan_to_num(self.tree_.threshold, nan=0.0, posinf=np.inf),
-            self.tree_.left,
-            self.tree_.missing_left,
-            self.tree_.left_categories,
-            np.ascontiguousarray(stored),
-            self.tree_.gain,
-            self.tree_.weight,
-        )
-
-    def _settled(self, tree: TreeArrays) -> TreeArrays:
-        return tree
-
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """The penalties at which the full tree loses leaves, and the impurity of what is left.
-
-        Returns
-        -------
-        Bunch
-            With `ccp_alphas` and `impurities` as scikit-learn has them, `gammas` (the same penalties in
-            counts: ccp_alpha times the weight of the rows) and `leaves`.
-        """
-        from sklearn.utils import Bunch
-
-        full = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0, "pruning": None})
-        path = weakest_link_path(full.fit(X, y, sample_weight).tree_)
-        return Bunch(
-            ccp_alphas=path.ccp_alphas,
-            impurities=path.costs / path.root_weight,
-            gammas=path.gammas,
-            leaves=path.leaves,
-        )
-
-    # --------------------------------------------------------------- predicting
-    def apply(self, X: Any) -> np.ndarray:
-        """The number of the leaf that each row reaches."""
-        check_is_fitted(self, "tree_")
-        columns = self._encoder.transform(X)
-        if any(self.tree_.surrogates):
-            return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
-        return self._ensemble.apply(columns, effective_threads(None))[:, 0]
-
-    def _values(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "tree_")
-        if any(self.tree_.surrogates):
-            return self.tree_.value[self.apply(X)]
-        columns = self._encoder.transform(X)
-        raw = self._ensemble.predict_raw(columns, 0, 1, effective_threads(None))
-        return class_shares(raw) if hasattr(self, "classes_") else raw
-
-    def decision_path(self, X: Any) -> Any:
-        """Nodes that each row passes, as a sparse matrix (n_samples, n_nodes) of ones."""
-        from scipy import sparse
-
-        at = self.apply(X)
-        rows = np.arange(at.size)
-        parents, visited = self.tree_.parents, []
-        while rows.size:
-            visited.append((rows, at))
-            at = parents[at]
-            rows, at = rows[at >= 0], at[at >= 0]
-        every_row = np.concatenate([r for r, _ in visited])
-        every_node = np.concatenate([n for _, n in visited])
-        shape = (every_row[: len(visited[0][0])].size, self.tree_.n_nodes)
-        return sparse.csr_matrix(
-            (np.ones(every_row.size, dtype=int), (every_row, every_node)), shape
-        )
-
-    def get_depth(self) -> int:
-        """Number of splits on the longest way down."""
-        check_is_fitted(self, "tree_")
-        return self.tree_.depth
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        check_is_fitted(self, "tree_")
-        return self.tree_.n_leaves
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the total decrease of impurity that each feature's splits brought."""
-        check_is_fitted(self, "tree_")
-        inner = ~self.tree_.is_leaf
-        sums = np.bincount(
-            self.tree_.feature[inner], self.tree_.gain[inner], minlength=self.n_features_in_
-        )
-        total = sums.sum()
-        return sums / total if total > 0 else sums
-
-    # ------------------------------------------------------------------ reading
-    def _reading(self) -> dict[str, Any]:
-        check_is_fitted(self, "tree_")
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "feature_names": None if names is None else [str(n) for n in names],
-            "class_names": [str(c) for c in self.classes_] if hasattr(self, "classes_") else None,
-            "categories": self._encoder.levels,
-        }
-
-    def export_text(self, **options: Any) -> str:
-        """The tree as indented text."""
-        from bosquet.trees.reading import export_text
-
-        return export_text(self.tree_, **{**self._reading(), **options})
-
-    def export_graphviz(self, **options: Any) -> str:
-        """The tree in Graphviz's language."""
-        from bosquet.trees.reading import export_graphviz
-
-        return export_graphviz(self.tree_, **{**self._reading(), **options})
-
-    def export_sql(self, **options: Any) -> str:
-        """The tree as an SQL expression."""
-        from bosquet.trees.scoring import export_sql
-
-        return export_sql(self.tree_, **{**self._reading(), **options})
-
-    def export_python(self, **options: Any) -> str:
-        """The tree as the source of a Python function."""
-        from bosquet.trees.scoring import export_python
-
-        return export_python(self.tree_, **{**self._reading(), **options})
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the tree with Matplotlib."""
-        from bosquet.trees.drawing import draw_tree
-
-        return draw_tree(self.tree_, **{**self._reading(), **options})
-
-    # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the tree to a file that `bosquet.load` reads."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
-
-class Growth:
-    """Trees on one table and target with different weights: the full one, and those of folds."""
-
-    def __init__(self, estimator: Any, columns: Any, encoder: TableEncoder, target: Target):
-        self.estimator, self.columns = estimator, columns
-        self.encoder, self.target = encoder, target
-        self.threads = effective_threads(None)
-        self.seed = seed_from(estimator.random_state)
-        self.table = code_table(columns, encoder, exact=True, threads=self.threads)
-
-    def tree(self, weight: np.ndarray) -> TreeArrays:
-        """The full tree on the rows whose weight is above 0 (all weigh 1 if `weight` is empty)."""
-        est = self.estimator
-        whole = float(weight.sum()) if weight.size else float(self.target.rows)
-        options = growing_options(est, self.encoder, whole)
-        options["competitors"] = est.max_competitors
-        options["surrogates"] = est.max_surrogates if est.missing == "surrogate" else 0
-        fit = _core.CartFit(
-            self.table, self.target.values, self.target.outputs, weight, options, self.threads
-        )
-        grown = fit.grow_one(self.seed)
-        ensemble = empty_ensemble(self.encoder, self.target)
-        grown.add_to(ensemble)
-        rules, details = ensemble.tree_arrays(0), grown.details()
-        value = details["value"]
-        if self.target.is_classes:
-            value = class_shares(value)
-        return TreeArrays(
-            feature=rules["feature"],
-            threshold=rules["threshold"],
-            left=rules["left"],
-            right=rules["right"],
-            missing_left=rules["missing_left"],
-            left_categories=rules["left_categories"],
-            value=value,
-            n_rows=details["n_rows"],
-            weight=details["weight"],
-            impurity=details["impurity"],
-            gain=rules["gain"],
-            competitors=details["competitors"],
-            surrogates=details["surrogates"],
-        )
-
-    def leaves(self, tree: TreeArrays, rows: np.ndarray) -> np.ndarray:
-        """The leaf of some of the rows."""
-        columns = take_rows(self.columns, rows)
-        return leaves_by_surrogates(tree, columns, self.encoder.categories)
-
+__all__ = ["CHECKS", "BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 _COMMON = """
     max_depth : int, default=None
@@ -362,6 +60,8 @@ _COMMON = """
     max_competitors : int, default=4
         How many runners-up to remember at each node.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        Which columns are nominal; "from_dtype": those of text or category type. Ordered categories are
+        split by their order unless they are named here.
     monotonic_cst : array or dict, default=None
     random_state : int, RandomState or None, default=None"""
 
@@ -377,10 +77,12 @@ def _documented(measures: str) -> Any:
 
 @_documented('"misclassified" (default), "deviance" or "cost".')
 class DecisionTreeClassifier(ClassifierMixin, BaseTree):
-    """A classification tree.
+    """A classification tree, for one target or several at once.
 
     Splits are exact: every threshold between two values is tried, and nominal columns are split into
-    two groups of categories, the best there are for two classes and for up to twelve categories.
+    two groups of categories, the best there are for two classes and for up to twelve categories. With
+    several targets impurity is the mean over them, `predict` gives (n_samples, n_outputs), and
+    `predict_proba` a list; priors, costs and pruning by `pruning` are for one target.
 
     Parameters
     ----------
@@ -395,7 +97,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 
     Attributes
     ----------
-    classes_ : array of the class labels.
+    classes_ : array of the class labels; of several targets a list of arrays.
     tree_ : TreeArrays
         The tree, with what is known of its nodes.
     pruning_table_ : PruningTable
@@ -447,7 +149,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    _costs: ClassCosts
+    classes_: Any  # an array, or of several targets a list of arrays
+    n_classes_: Any
+    _costs: ClassCosts | None  # None: several targets
 
     def _check_criterion(self) -> None:
         if self.criterion not in ("gini", "entropy", "log_loss"):
@@ -456,18 +160,22 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             )
 
     def _check_target(self, y: Any, rows: int) -> Target:
-        labels = check_labels(y)
-        check_same_length(labels.size, rows)
-        self.classes_ = learn_classes(labels)
-        self.n_classes_ = self.classes_.size
-        if self.n_classes_ < 2:
-            raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}: a classifier needs at least two classes"
-            )
-        return Target.of_classes(class_numbers(labels, self.classes_), self.n_classes_)
+        labels = check_labels(y, several=True)
+        check_same_length(len(labels), rows)
+        self.classes_ = classes_among(labels)
+        several = isinstance(self.classes_, list)
+        self.n_outputs_ = len(self.classes_) if several else 1
+        self.n_classes_ = [c.size for c in self.classes_] if several else self.classes_.size
+        for name in ("priors", "costs", "pruning") if several else ():
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} takes one target of classes, but y has {self.n_outputs_}")
+        return class_target(labels, self.classes_)
 
-    def _check_weight(self, weight: np.ndarray, target: Target) -> np.ndarray:
-        weight = weigh_classes(self.class_weight, self.classes_[target.values], weight)
+    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
+        weight = weigh_classes(self.class_weight, check_labels(y, several=True), weight)
+        self._costs = None
+        if target.class_counts:
+            return weight
         mass = np.bincount(
             target.values, weight if weight.size else None, minlength=self.n_classes_
         )
@@ -479,22 +187,38 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return by_row * weight if weight.size else by_row
 
     def _settled(self, tree: TreeArrays) -> TreeArrays:
-        tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
+        if self._costs is not None:
+            tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
         return tree
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Shares of the classes in each row's leaf, under the priors if there are any."""
-        return self._values(X)
+    def predict_proba(self, X: Any) -> Any:
+        """Shares of the classes in each row's leaf, under the priors if there are any.
+
+        Of several targets a list with an array for each.
+        """
+        shares = self._values(X)
+        return by_target(shares, self.classes_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row's leaf, or with costs the least costly."""
+        """The most probable class of each row's leaf, or with costs the least costly.
+
+        Shape (n_samples,), or (n_samples, n_outputs) of several targets.
+        """
         shares = self._values(X)
+        if self._costs is None:
+            return most_probable(shares, self.classes_)
         return self.classes_[self._costs.decide(shares)]
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities."""
+        shares = self._values(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return by_target(np.log(shares), self.classes_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 @_documented("the squared error alone.")
@@ -569,7 +293,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         self.n_outputs_ = numbers.shape[0]
         return Target.of_numbers(numbers)
 
-    def _check_weight(self, weight: np.ndarray, target: Target) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
         return weight
 
     def predict(self, X: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from bosquet.trees._colours import class_colour, node_colours
 from bosquet.trees._layout import tidy_layout
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.wording import Split, Wording
+from bosquet.trees.wording import Wording
 
 MOST_LEAVES = 40  # drawn without being asked for by max_depth
 
@@ -163,7 +163,7 @@ def _boxes(
 
 
 def _question(words: Wording, node: int, show_missing: bool) -> list[tuple[str, bool]]:
-    split = Split.of_node(words.tree, node)
+    split = words.question(node)
     text = words.condition(split, True, most=3).replace("<=", "≤")
     name = words.name(split.feature)
     rest = text[len(name) :].strip()

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet.trees._colours import node_colours
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.wording import Split, Wording, listed, number, surrogates_of
+from bosquet.trees.wording import Split, Wording, listed, number
 
 
 def export_text(
@@ -66,7 +66,7 @@ def export_text(
             continue
         for left in (False, True):
             child = int(tree.left[node] if left else tree.right[node])
-            text = words.condition(Split.of_node(tree, node), left)
+            text = words.condition(words.question(node), left)
             text += _missing_note(tree, node, left) if show_missing else ""
             stack.append((child, depth + 1, text))
     return "\n".join(lines)
@@ -147,7 +147,7 @@ def _dot_lines(words: Wording, node: int, hidden: bool, show_missing: bool) -> l
     if leaf or hidden:
         lines.append(words.answer(node))
     else:
-        lines.append(words.condition(Split.of_node(tree, node), True))
+        lines.append(words.condition(words.question(node), True))
         if show_missing:
             way = "yes" if tree.missing_left[node] else "no"
             lines.append(f"missing: {'surrogates, then ' if tree.surrogates[node] else ''}{way}")
@@ -227,7 +227,7 @@ def rules(
                 )
             )
             continue
-        split = Split.of_node(tree, node)
+        split = words.question(node)
         for left in (False, True):
             known = ranges.get(split.feature, _Range(split.feature))
             narrowed = known.narrowed(words, split, left, bool(tree.missing_left[node]) == left)
@@ -321,9 +321,9 @@ def split_table(
     for node in wanted.tolist():
         if not 0 <= node < tree.n_nodes or tree.is_leaf[node]:
             raise ValueError(f"nodes holds {node}, which is not an inner node of the tree")
-        add(node, "split", Split.of_node(tree, node), tree.gain[node], None)
+        add(node, "split", words.question(node), tree.gain[node], None)
         for entry in tree.competitors[node]:
-            add(node, "competitor", Split.of_entry(entry), entry["gain"], None)
-        for entry, split in zip(tree.surrogates[node], surrogates_of(tree, node), strict=True):
-            add(node, "surrogate", split, None, entry["agreement"])
+            add(node, "competitor", words.entry(entry), entry["gain"], None)
+        for entry in tree.surrogates[node]:
+            add(node, "surrogate", words.entry(entry), None, entry["agreement"])
     return table

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.wording import Split, Wording, plain, surrogates_of
+from bosquet.trees.wording import Split, Wording, plain
 
 _DEEPEST = 95  # Python reads at most 100 levels of indentation
 _TOKENS = {"prediction", "leaf"}
@@ -80,7 +80,7 @@ def export_sql(
 def _sql_left(words: Wording, node: int, column: Callable[[int], str]) -> str:
     """A condition that is true of the rows that go left and of no others."""
     tree = words.tree
-    split, surrogates = Split.of_node(tree, node), surrogates_of(tree, node)
+    split, surrogates = words.question(node), words.surrogates(node)
     missing_left = bool(tree.missing_left[node])
     if surrogates:
         parts = []
@@ -181,7 +181,7 @@ def export_python(
             " prune it first"
         )
     used = sorted(
-        {split.feature for node in range(tree.n_nodes) for split in _questions(tree, node)}
+        {split.feature for node in range(tree.n_nodes) for split in _questions(words, node)}
     )
     variables = _variables([words.name(feature) for feature in used])
     variable = dict(zip(used, variables, strict=True))
@@ -215,7 +215,7 @@ def export_python(
 
 def _python_left(words: Wording, node: int, variable: dict[int, str]) -> str:
     tree = words.tree
-    split, surrogates = Split.of_node(tree, node), surrogates_of(tree, node)
+    split, surrogates = words.question(node), words.surrogates(node)
     missing_left = bool(tree.missing_left[node])
     if not surrogates:
         name, test = variable[split.feature], _python_test(words, split, variable)
@@ -274,10 +274,10 @@ def _variables(names: list[str]) -> list[str]:
     return variables
 
 
-def _questions(tree: TreeArrays, node: int) -> list[Split]:
-    if tree.is_leaf[node]:
+def _questions(words: Wording, node: int) -> list[Split]:
+    if words.tree.is_leaf[node]:
         return []
-    return [Split.of_node(tree, node), *surrogates_of(tree, node)]
+    return [words.question(node), *words.surrogates(node)]
 
 
 def _nested(

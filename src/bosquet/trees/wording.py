@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,16 @@ from bosquet.trees.arrays import TreeArrays, class_shares, predicted_classes
 
 @dataclass(frozen=True)
 class Split:
-    """A question about one feature: of a node, of a competitor or of a surrogate."""
+    """A question about one feature: of a node, of a competitor or of a surrogate.
+
+    With `ordinal`, the categories are a threshold's: those below it, or with `reversed` those above.
+    """
 
     feature: int
     threshold: float
     left_categories: tuple[int, ...] | None = None
     reversed: bool = False
+    ordinal: bool = False
 
     @classmethod
     def of_node(cls, tree: TreeArrays, node: int) -> Split:
@@ -45,11 +49,6 @@ def _codes(codes: Any) -> tuple[int, ...]:
     return tuple(sorted(int(code) for code in codes))
 
 
-def surrogates_of(tree: TreeArrays, node: int) -> list[Split]:
-    """The questions asked instead, in order, where the node's own feature is missing."""
-    return [Split.of_entry(entry) for entry in tree.surrogates[node]]
-
-
 class Wording:
     """Names and labels of one tree.
 
@@ -64,7 +63,8 @@ class Wording:
         regression.
     categories : sequence or dict, optional
         For each feature None, or its categories in the order of their codes. A category that is
-        not among them counts as missing.
+        not among them counts as missing. A threshold on a feature that has categories parts them
+        by their order.
     cost_matrix : array of shape (classes, classes), optional
         Under which a node decides for a class; line: true class, column: decision.
     """
@@ -108,6 +108,27 @@ class Wording:
         known = self.categories.get(feature)
         return None if known is None else [plain(label) for label in known]
 
+    def question(self, node: int) -> Split:
+        """What an inner node asks."""
+        return self._of_levels(Split.of_node(self.tree, node))
+
+    def entry(self, entry: dict[str, Any]) -> Split:
+        """What a competitor or a surrogate asks."""
+        return self._of_levels(Split.of_entry(entry))
+
+    def surrogates(self, node: int) -> list[Split]:
+        """The questions asked instead, in order, where the node's own feature is missing."""
+        return [self.entry(entry) for entry in self.tree.surrogates[node]]
+
+    def _of_levels(self, split: Split) -> Split:
+        """A threshold on the codes of ordinal categories, as those categories."""
+        labels = self.categories.get(split.feature)
+        if labels is None or split.left_categories is not None:
+            return split
+        below = [code <= split.threshold for code in range(len(labels))]
+        left = tuple(code for code, is_below in enumerate(below) if is_below != split.reversed)
+        return replace(split, left_categories=left, ordinal=True)
+
     def sides(self, split: Split) -> tuple[list[Any], list[Any] | None]:
         """The categories that go left, and those that go right if all are known."""
         left = list(split.left_categories or ())
@@ -128,10 +149,13 @@ class Wording:
         Of a list of more than `most` categories the first ones are named and the others counted.
         """
         name = self.name(split.feature)
+        sign = "<=" if left != split.reversed else ">"
         if split.left_categories is None:
-            below = left != split.reversed
-            return f"{name} {'<=' if below else '>'} {number(split.threshold)}"
+            return f"{name} {sign} {number(split.threshold)}"
         goes_left, goes_right = self.sides(split)
+        below = goes_right if split.reversed else goes_left
+        if split.ordinal and below:
+            return f"{name} {sign} {below[-1]}"
         if left:
             return f"{name} in {listed(goes_left, most)}"
         if goes_right is None:

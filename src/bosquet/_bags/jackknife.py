@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-
-from bosquet.bagging._sampling import Sampler
 
 _ROWS_AT_A_TIME = 8192
 
 
-def jackknife_variance(sampler: Sampler, votes: np.ndarray) -> np.ndarray:
+@dataclass(frozen=True)
+class Bags:
+    """Who drew which rows.
+
+    Attributes
+    ----------
+    counts : of a learner's number, how often it drew each row.
+    factor : (n-1)/n for each row, with n the rows that it was drawn among; 0 if it could not be drawn.
+    numbers : of the rows in the data given to `fit`; None: 0, 1, 2, ...
+    """
+
+    counts: Callable[[int], np.ndarray]
+    factor: np.ndarray
+    numbers: np.ndarray | None = None
+
+
+def jackknife_variance(bags: Bags, votes: np.ndarray) -> np.ndarray:
     """Variance of the mean vote over data sets, corrected for the finite number of learners.
 
     With t_b the vote of learner b, t̄ their mean, and t̄_(-i) the mean over the B_i learners that
@@ -28,23 +44,22 @@ def jackknife_variance(sampler: Sampler, votes: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    sampler : the bags.
+    bags : the bags that the learners were fitted on.
     votes : array of shape (n_learners, m)
 
     Returns
     -------
     array of shape (m,), not below 0.
     """
-    n_learners = len(votes)
-    absent, absences = _absences(sampler, n_learners)
-    _check_every_row_is_left_out(absences, n_learners)
-    factor = _factor_by_row(sampler)
+    n_learners, n_rows, factor = len(votes), bags.factor.size, bags.factor
+    absent, absences = _absences(bags, n_learners)
+    _check_every_row_is_left_out(absences, n_learners, bags.numbers)
 
     # t̄_(-i) - t̄ is linear in the votes d about their mean, so the sum of squares over i is d'Gd
     # with a matrix G of learners by learners: no table of rows by predictions is ever held.
     gram = np.zeros((n_learners, n_learners))
-    for start in range(0, sampler.n_rows, _ROWS_AT_A_TIME):
-        some = slice(start, min(start + _ROWS_AT_A_TIME, sampler.n_rows))
+    for start in range(0, n_rows, _ROWS_AT_A_TIME):
+        some = slice(start, min(start + _ROWS_AT_A_TIME, n_rows))
         bits = np.unpackbits(absent[:, start // 8 : (some.stop + 7) // 8], axis=1)
         out = bits[:, : some.stop - start].astype(float)
         gram += (out * (factor[some] / absences[some] ** 2)) @ out.T
@@ -67,31 +82,26 @@ def _warn_if_luck_prevails(variance: np.ndarray, scatter: np.ndarray, n_learners
         )
 
 
-def _absences(sampler: Sampler, n_learners: int) -> tuple[np.ndarray, np.ndarray]:
+def _absences(bags: Bags, n_learners: int) -> tuple[np.ndarray, np.ndarray]:
     """For each learner one bit a row, set where it lacks the row; and how many lack each row."""
-    absent = np.empty((n_learners, (sampler.n_rows + 7) // 8), dtype=np.uint8)
-    absences = np.zeros(sampler.n_rows)
+    n_rows = bags.factor.size
+    absent = np.empty((n_learners, (n_rows + 7) // 8), dtype=np.uint8)
+    absences = np.zeros(n_rows)
     for number in range(n_learners):
-        out = sampler.counts(number) == 0
+        out = bags.counts(number) == 0
         absent[number] = np.packbits(out)
         absences += out
     return absent, absences
 
 
-def _check_every_row_is_left_out(absences: np.ndarray, n_learners: int) -> None:
+def _check_every_row_is_left_out(
+    absences: np.ndarray, n_learners: int, numbers: np.ndarray | None
+) -> None:
     rows = np.flatnonzero(absences == 0)
     if rows.size:
+        first = rows[0] if numbers is None else numbers[rows[0]]
         others = f" and {rows.size - 1} more" if rows.size > 1 else ""
         raise ValueError(
-            f"row {rows[0]}{others} of the training data are in all {n_learners} bags, so the jackknife"
+            f"row {first}{others} of the training data are in all {n_learners} bags, so the jackknife"
             " cannot leave them out; fit more learners (n_estimators of a hundred or more)"
         )
-
-
-def _factor_by_row(sampler: Sampler) -> np.ndarray:
-    """(n-1)/n of the group that each row is drawn from, 0 for rows that are never drawn."""
-    factor = np.zeros(sampler.n_rows)
-    for group in sampler.groups:
-        members = slice(None) if group.members is None else group.members
-        factor[members] = (group.n_members - 1) / group.n_members
-    return factor

@@ -1,0 +1,22 @@
+// The rows that a tree is grown on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bosquet {
+
+// Rows with how much each counts; all weights are above 0.
+struct Bag {
+    std::vector<std::uint32_t> rows;
+    std::vector<double> weights;
+};
+
+// `draws` rows drawn with replacement out of `rows` (or without, if they are fewer and `replace` is
+// false), each counting by its weight (empty: 1) times how often it was drawn.
+Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const double> weights,
+             std::uint64_t key);
+
+}  // namespace bosquet

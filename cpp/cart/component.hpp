@@ -1,0 +1,51 @@
+// The categories of a column along the line on which their class shares differ most.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "cart/entries.hpp"
+
+namespace bosquet {
+
+// By entry, its place along the first principal component of the class shares, each category
+// counted by its weight; for the entries in `order`.
+template <class Sums>
+std::vector<double> first_component(const Sums& sums, const Entries<Sums>& entries,
+                                    const std::vector<std::uint32_t>& order) {
+    std::size_t width = sums.width();
+    std::vector<double> mean(width), shares(entries.size() * width);
+    double total = 0;
+    for (std::uint32_t entry : order) {
+        double weight = sums.weight(entries.of(entry));
+        total += weight;
+        for (std::size_t k = 0; k < width; ++k) {
+            shares[entry * width + k] = entries.of(entry)[k] / weight;
+            mean[k] += entries.of(entry)[k];
+        }
+    }
+    for (double& m : mean) m /= total;
+    // Power iteration; fixed in number, so that its bits are too.
+    std::vector<double> axis(width), next(width), score(entries.size());
+    for (std::size_t k = 0; k < width; ++k) axis[k] = 1.0 / (1.0 + static_cast<double>(k));
+    for (int round = 0; round < 50; ++round) {
+        std::fill(next.begin(), next.end(), 0.0);
+        for (std::uint32_t entry : order) {
+            double along = 0, weight = sums.weight(entries.of(entry));
+            for (std::size_t k = 0; k < width; ++k)
+                along += (shares[entry * width + k] - mean[k]) * axis[k];
+            score[entry] = along;
+            for (std::size_t k = 0; k < width; ++k)
+                next[k] += weight * along * (shares[entry * width + k] - mean[k]);
+        }
+        double size = 0;
+        for (double x : next) size += x * x;
+        if (!(size > 0)) break;
+        for (std::size_t k = 0; k < width; ++k) axis[k] = next[k] / std::sqrt(size);
+    }
+    return score;
+}
+
+}  // namespace bosquet

@@ -1,0 +1,174 @@
+// What a node answers, and how far its rows are from agreeing.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "cart/bag_rows.hpp"
+#include "cart/median.hpp"
+#include "cart/options.hpp"
+#include "cart/sums.hpp"
+
+namespace bosquet {
+
+// What a node's value may be, by the monotone splits above it.
+struct NodeBounds {
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
+};
+
+template <class Sums>
+class NodeValues {
+  public:
+    NodeValues(const CartTarget& target, const CartOptions& options, const Sums& sums,
+               const BagRows<Sums>& rows, std::size_t table_rows)
+        : target_(target), options_(&options), sums_(sums), rows_(&rows), stride_(table_rows) {}
+
+    // Numbers that a leaf holds: of two classes the share of the second says all.
+    std::uint32_t outputs() const { return Sums::kPair ? 1 : target_.outputs; }
+
+    bool pure(const RowRange& node, std::span<const double> sums) const {
+        if constexpr (std::is_same_v<Sums, VectorSums>) {
+            for (std::uint32_t k = 0; k < target_.outputs; ++k)
+                if (!equal_numbers(node, target_.numbers.data() + k * stride_)) return false;
+            return true;
+        } else if constexpr (Sums::kPair) {
+            if (target_.is_classes()) return sums[1] == 0 || sums[1] == sums[0];
+            return equal_numbers(node, target_.numbers.data());
+        } else {
+            return sums_.one_class(sums.data());
+        }
+    }
+
+    // What splits compare by, of the node before it is split.
+    double merit_unsplit(const RowRange& node, std::span<const double> sums) const {
+        if (options_->criterion == Criterion::absolute) {
+            std::vector<WeightedNumber> numbers = numbers_of(node);
+            return -distances(numbers);
+        }
+        if constexpr (Sums::kPair)
+            return sums_.alone(sums[0], sums[1]);
+        else
+            return sums_.goodness(sums.data());
+    }
+
+    // From a difference of merits to the fall of impurity times weight.
+    double fall_from(double difference) const {
+        // Of two classes the merit has the sums of one; Gini's index counts both.
+        if (Sums::kPair && options_->criterion == Criterion::gini) difference *= 2;
+        if (options_->criterion == Criterion::entropy) difference /= std::log(2.0);
+        return difference;
+    }
+
+    // The answer of a node of one output.
+    double value(const RowRange& node, std::span<const double> sums,
+                 const NodeBounds& bounds) const {
+        if (options_->criterion == Criterion::absolute) {
+            std::vector<WeightedNumber> numbers = numbers_of(node);
+            return weighted_median(numbers);
+        }
+        double mean = 0;
+        put_values(sums, &mean);
+        if (options_->monotone.empty()) return mean;
+        // Bounds are those of centred numbers.
+        double offset = rows_->offset();
+        return std::clamp(mean - offset, bounds.lower, bounds.upper) + offset;
+    }
+
+    // The answers of a node, one an output.
+    void put_values(std::span<const double> sums, double* out) const {
+        double weight = sums_.weight(sums.data());
+        if constexpr (Sums::kPair) {
+            out[0] = sums[1] / weight + rows_->offset();
+        } else {
+            std::size_t first = std::is_same_v<Sums, VectorSums> ? 1 : 0;
+            for (std::uint32_t k = 0; k < target_.outputs; ++k) out[k] = sums[first + k] / weight;
+        }
+    }
+
+    double impurity(const RowRange& node, std::span<const double> sums) const {
+        double weight = sums_.weight(sums.data());
+        double goodness = sums_.goodness(sums.data());
+        switch (options_->criterion) {
+            case Criterion::gini:
+                return 1 - goodness / weight;
+            case Criterion::entropy:
+                return -goodness / weight / std::log(2.0);
+            default:
+                break;
+        }
+        double own = 0;
+        if (options_->criterion == Criterion::absolute) {
+            std::vector<WeightedNumber> numbers = numbers_of(node);
+            own = distances(numbers);
+        } else if (options_->criterion == Criterion::poisson) {
+            for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
+                WeightedNumber one = number_of(i);
+                own += one.weight * x_log_x(one.value);
+            }
+            own = goodness > -1e300 ? own - goodness : 0.0;
+        } else {
+            own = squares(node) - goodness;
+            if constexpr (std::is_same_v<Sums, VectorSums>) own /= target_.outputs;
+        }
+        return std::max(own, 0.0) / weight;
+    }
+
+  private:
+    bool equal_numbers(const RowRange& node, const double* y) const {
+        for (std::size_t i = node.begin + 1; i < node.begin + node.count; ++i)
+            if (y[rows_->row(i)] != y[rows_->row(node.begin)]) return false;
+        return true;
+    }
+
+    std::vector<WeightedNumber> numbers_of(const RowRange& node) const {
+        std::vector<WeightedNumber> numbers(node.count);
+        for (std::size_t i = 0; i < node.count; ++i) numbers[i] = number_of(node.begin + i);
+        return numbers;
+    }
+
+    WeightedNumber number_of(std::size_t i) const {
+        const auto& item = rows_->item(i);
+        if constexpr (Sums::kPair)
+            return {item.sum / item.weight + rows_->offset(), item.weight};
+        else
+            return {0, item.weight};
+    }
+
+    static double distances(std::vector<WeightedNumber>& numbers) {
+        if (numbers.empty()) return 0;
+        double median = weighted_median(numbers), sum = 0;
+        for (const WeightedNumber& number : numbers)
+            sum += number.weight * std::abs(number.value - median);
+        return sum;
+    }
+
+    // The weighted sum of squares of the (centred) numbers.
+    double squares(const RowRange& node) const {
+        double sum = 0;
+        for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
+            const auto& item = rows_->item(i);
+            if constexpr (Sums::kPair) {
+                sum += item.sum * item.sum / item.weight;
+            } else if constexpr (std::is_same_v<Sums, VectorSums>) {
+                for (std::uint32_t k = 0; k < target_.outputs; ++k) {
+                    double y = target_.numbers[k * stride_ + rows_->row(i)];
+                    sum += item.weight * y * y;
+                }
+            }
+        }
+        return sum;
+    }
+
+    CartTarget target_;
+    const CartOptions* options_;
+    const Sums sums_;
+    const BagRows<Sums>* rows_;
+    std::size_t stride_;  // of the numbers of an output
+};
+
+}  // namespace bosquet

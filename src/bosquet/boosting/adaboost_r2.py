@@ -1,0 +1,392 @@
+"""AdaBoost.R2: boosting for numbers by drawing the rows that were badly predicted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet import _core
+from bosquet._parameters import Check, check_parameters, choice, integer, number
+from bosquet._sklearn import (
+    BaseEstimator,
+    RegressorMixin,
+    check_is_fitted,
+    effective_threads,
+    is_classifier,
+    seed_from,
+    tags_of,
+)
+from bosquet._targets import (
+    check_finite_target,
+    check_same_length,
+    check_sample_weight,
+    warn_of_column_vector,
+)
+from bosquet.boosting._mean_loss import (
+    Account,
+    ErrorLoss,
+    boost_mean_loss,
+    staged_medians,
+    weighted_mean,
+    weighted_median,
+)
+from bosquet.boosting._tree_regressors import NativeRegressor, each_tree
+from bosquet.boosting._votes import LearnerVote, TreeVote
+from bosquet.boosting._voting import check_learner
+from bosquet.boosting._weak import (
+    count_rows,
+    is_native,
+    new_vote,
+    open_table,
+    shaped,
+    some_rows,
+    weak_learner,
+)
+from bosquet.data import TableEncoder
+
+
+def _unit() -> Check:
+    inner = number(0, open_low=True)[0]
+    return (
+        (lambda value: value == "std" if isinstance(value, str) else inner(value)),
+        "a number above 0 or 'std'",
+    )
+
+
+CHECKS: dict[str, Check] = {
+    "n_estimators": integer(1),
+    "split": choice("exact", "histogram"),
+    "max_bins": integer(2, 255),
+    "learning_rate": number(0, open_low=True),
+    "loss": choice("linear", "square", "exponential"),
+    "combine": choice("median", "mean"),
+    "on_large_error": choice("stop", "restart"),
+    "error_unit": _unit(),
+}
+
+
+class AdaBoostRegressor(RegressorMixin, BaseEstimator):
+    r"""AdaBoost.R2: regressors fitted one after the other to rows that were badly predicted.
+
+    Each round draws as many rows as there are, with replacement, by a distribution p that starts
+    even (or with the sample weights), and fits a learner to them. Its losses :math:`l_i` on all rows,
+    the largest of them L and their mean :math:`\hat\varepsilon = \sum_i p_i l_i` give
+
+    .. math:: \beta = \frac{\hat\varepsilon}{L - \hat\varepsilon}, \qquad
+              p_i \leftarrow p_i\, \beta^{1 - l_i / L} \Big/ \text{sum}, \qquad
+              \text{weight } \ln(1 / \beta).
+
+    The prediction is the weighted median of the learners' (or their mean). A learner with
+    :math:`\hat\varepsilon \ge L / 2` would have a weight below 0: it is put aside, and the rounds stop
+    or begin again from even weights. One that makes no mistake on any row is the model by itself.
+
+    The loss is divided by its own largest value. scikit-learn divides the error by the largest error
+    first and takes the loss of the quotient, without dividing again. For the linear and the square
+    loss both are the same (up to the rows drawn); for the exponential one they are not: there
+    scikit-learn's losses end at 1 - 1/e, so that its rows differ less and its rounds stop later.
+
+    Parameters
+    ----------
+    estimator : regressor, default=None
+        What is boosted: any with scikit-learn's fit and predict. None is
+        ``DecisionTreeRegressor(max_depth=3)``. Bosquet's trees are grown by the core on columns that
+        are coded once, with the times a row was drawn as its weight.
+    n_estimators : int, default=50
+        Rounds. Fewer learners are left where rounds stop or begin again.
+    learning_rate : float, default=1.0
+        Shrinks the learners' weights and the changes of p: the exponent of beta is multiplied by it.
+    loss : {"linear", "square", "exponential"}, default="linear"
+        :math:`|e|`, :math:`e^2` or :math:`1 - e^{-|e| / u}` of the error :math:`e = y - h(x)`.
+    combine : {"median", "mean"}, default="median"
+    on_large_error : {"stop", "restart"}, default="stop"
+        What to do when the mean loss reaches half of the largest. A round that begins again counts
+        among `n_estimators`.
+    error_unit : float or "std", default="std"
+        u of the exponential loss, the error that counts as large; "std" is the standard deviation
+        of y, so that the model does not hang on the unit of y. With 1.0 errors count as they are.
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Bins of a column for split="histogram".
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        For Bosquet's trees.
+    n_jobs : int or None, default=None
+        Threads that grow a tree, and predict; None is all. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        What rows are drawn by, and learners seeded.
+    base_estimator : deprecated
+        The old name of `estimator`.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The learners.
+    estimator_weights_ : array of shape (n_learners,)
+        ln(1 / beta), times the learning rate.
+    estimator_errors_ : array of shape (n_learners,)
+        :math:`\hat\varepsilon / L`, each below 1/2 (but for a model of one learner that was too bad).
+    restarts_ : list of int
+        Rounds, counted from 1, whose learner was put aside with ``on_large_error="restart"``.
+    n_iter_ : int
+        Rounds that were made.
+    feature_importances_ : array of shape (n_features,)
+        Mean importance over the learners, weighted as they are; where they have one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.model_selection import train_test_split
+    >>> from bosquet import AdaBoostRegressor
+    >>> X_train, X_test, y_train, y_test = train_test_split(
+    ...     *load_diabetes(return_X_y=True), random_state=0)
+    >>> model = AdaBoostRegressor(random_state=0).fit(X_train, y_train)
+    >>> print(f"{model.score(X_test, y_test):.2f}")
+    0.31
+
+    References
+    ----------
+    Drucker, "Improving regressors using boosting techniques", ICML 1997.
+    """
+
+    _checks = CHECKS
+    _encoder: TableEncoder
+    _vote: Any  # a TreeVote or a LearnerVote
+    estimator_weights_: np.ndarray
+    estimator_errors_: np.ndarray
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        combine: str = "median",
+        on_large_error: str = "stop",
+        error_unit: Any = "std",
+        split: str = "exact",
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        base_estimator: Any = "deprecated",
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.combine = combine
+        self.on_large_error = on_large_error
+        self.error_unit = error_unit
+        self.split = split
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.base_estimator = base_estimator
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
+        """Fit the learners, one after the other.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists; for
+            a learner of another library, what that takes.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            What p starts from. A row of weight 0 does not matter.
+
+        Returns
+        -------
+        self
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            # An error or an interrupt leaves the model as it was, never half fitted.
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> AdaBoostRegressor:
+        check_parameters(self, self._checks)
+        template = self._chosen_estimator(warn=True)
+        check_learner(template)
+        if is_classifier(template):
+            raise TypeError(
+                f"estimator={template!r} is a classifier; AdaBoostRegressor boosts regressors"
+            )
+        encoder, table = open_table(
+            template,
+            X,
+            categorical_features=self.categorical_features,
+            owner=type(self).__name__,
+        )
+        rows = count_rows(template, table)
+        target = _one_target(y, rows)
+        weight = check_sample_weight(sample_weight, rows)
+        if weight.size and not weight.all():
+            counting = np.flatnonzero(weight)
+            table = some_rows(template, table, counting)
+            target, weight = target[counting], weight[counting]
+        learner = weak_learner(
+            template,
+            table,
+            says="numbers",
+            encoder=encoder,
+            n_jobs=self.n_jobs,
+            seed=seed_from(self.random_state),
+            reweight="resample",
+            split=self.split,
+            max_bins=self.max_bins,
+        )
+        weight = weight if weight.size else np.ones(target.size)
+        account = boost_mean_loss(
+            learner,
+            target,
+            weight,
+            ErrorLoss(self.loss, self._error_unit(target, weight)),
+            n_rounds=int(self.n_estimators),
+            learning_rate=float(self.learning_rate),
+            restart=self.on_large_error == "restart",
+        )
+        self.estimator_, self._vote = template, new_vote(learner, encoder)
+        for hypothesis in account.hypotheses:
+            self._vote.add(hypothesis, 1.0)
+        self._publish(account, encoder)
+        return self
+
+    def _error_unit(self, y: np.ndarray, weight: np.ndarray) -> float:
+        if self.error_unit != "std":
+            return float(self.error_unit)
+        mean = np.average(y, weights=weight)
+        return float(np.sqrt(np.average((y - mean) ** 2, weights=weight))) or 1.0
+
+    def _publish(self, account: Account, encoder: TableEncoder) -> None:
+        self._encoder = encoder
+        self.n_features_in_ = encoder.n_features
+        if encoder.feature_names is not None:
+            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.estimator_weights_ = np.asarray(account.weights)
+        self.estimator_errors_ = np.asarray(account.shares)
+        self.restarts_ = account.restarts
+        self.n_iter_ = account.n_rounds
+        if account.shares[0] >= 0.5:
+            warnings.warn(
+                f"the mean loss of the first learner is {account.first_share:.3g} of its largest, not below"
+                " 0.5: the model is that learner alone. A learner whose errors are less even can be"
+                " boosted, loss='square' makes them so, and a larger error_unit does for"
+                " loss='exponential'",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _chosen_estimator(self, warn: bool = False) -> Any:
+        given = self.estimator
+        if not (isinstance(self.base_estimator, str) and self.base_estimator == "deprecated"):
+            if given is not None:
+                raise ValueError(
+                    "estimator and its old name base_estimator are both set; use estimator"
+                )
+            given = self.base_estimator
+            if warn:
+                warnings.warn(
+                    "base_estimator is the old name of estimator and will be removed; use estimator",
+                    FutureWarning,
+                    stacklevel=4,
+                )
+        if given is None:
+            from bosquet.trees import DecisionTreeRegressor
+
+            return DecisionTreeRegressor(max_depth=3)
+        return given
+
+    # --------------------------------------------------------------- predicting
+    def predict(self, X: Any) -> np.ndarray:
+        """The weighted median (or mean) of the learners' predictions."""
+        combine = weighted_mean if self.combine == "mean" else weighted_median
+        parts = [combine(each, self.estimator_weights_) for each in self._each(X)]
+        return np.concatenate(parts)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions with the first 1, 2, ... learners."""
+        weights = self.estimator_weights_
+        each = np.concatenate(list(self._each(X)))
+        if self.combine == "median":
+            yield from staged_medians(each, weights)
+            return
+        total = np.zeros(each.shape[0])
+        for t, weight in enumerate(weights):
+            total = total + weight * each[:, t]
+            yield total / weights[: t + 1].sum()
+
+    def _each(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions of each learner (rows, learners), some rows at a time."""
+        check_is_fitted(self, "_vote")
+        columns = self._encoder.transform(X)
+        vote = self._vote
+        if isinstance(vote, TreeVote):
+            yield from each_tree(vote.ensemble, columns, effective_threads(self.n_jobs))
+            return
+        table = shaped(X)
+        yield np.column_stack([vote.raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)])
+
+    # ------------------------------------------------------------------- asking
+    @property
+    def estimators_(self) -> list[Any]:
+        """The learners."""
+        check_is_fitted(self, "_vote")
+        if isinstance(self._vote, LearnerVote):
+            return [voter.learner for voter in self._vote.voters]
+        trees = self._vote.ensemble
+        return [NativeRegressor(trees, t, self._encoder) for t in range(trees.n_trees)]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean importance over the learners, weighted as they are."""
+        check_is_fitted(self, "_vote")
+        if isinstance(self._vote, TreeVote):
+            sums = _core.importance_by_tree(self._vote.ensemble, "gain")
+            totals = sums.sum(axis=1, keepdims=True)
+            each = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+        else:
+            each = np.array([learner.feature_importances_ for learner in self.estimators_])
+        return self.estimator_weights_ @ each / self.estimator_weights_.sum()
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file that `bosquet.load` reads; for Bosquet's trees."""
+        from bosquet.io import save_model
+
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_vote")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self._chosen_estimator()
+        for name in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(tags_of(learner).input_tags, name))
+        if is_native(learner):
+            tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+def _one_target(y: Any, rows: int) -> np.ndarray:
+    numbers = check_finite_target(y)
+    check_same_length(numbers.shape[1], rows)
+    if numbers.shape[0] > 1:
+        raise ValueError(
+            f"y has {numbers.shape[0]} columns, but AdaBoost.R2 takes one target; fit a model for each, or"
+            " use sklearn.multioutput.MultiOutputRegressor"
+        )
+    if np.asarray(y).ndim == 2:
+        warn_of_column_vector()
+    return numbers[0]

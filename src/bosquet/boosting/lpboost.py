@@ -1,0 +1,262 @@
+"""LPBoost: the vote with the largest soft margin, found by column generation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from bosquet._parameters import Check, number
+from bosquet.boosting._binary import CHECKS as COMMON
+from bosquet.boosting._binary import BinaryVote, Rows
+from bosquet.boosting._margin_programme import MarginProgramme, Solution
+from bosquet.boosting._stagewise import no_edge
+from bosquet.boosting._variants import CHANCE
+from bosquet.boosting.certificate import Certificate
+
+# The share of the weight that is dealt out evenly before a learner of another library sees it.
+FOR_ALL = 1e-6
+
+CHECKS: dict[str, Check] = {
+    **COMMON,
+    "nu": number(0, 1),
+    "tol": number(0),
+}
+
+
+class LPBoostClassifier(BinaryVote):
+    r"""LPBoost: the vote with the largest soft margin over all hypotheses of a learner.
+
+    The weights :math:`a_j \ge 0`, :math:`\sum_j a_j = 1`, of the vote solve
+
+    .. math:: \max_{a, \rho, \xi} \; \rho - \frac{1}{\nu m} \sum_i \xi_i
+              \quad \text{where} \quad y_i \sum_j a_j h_j(x_i) \ge \rho - \xi_i, \quad \xi_i \ge 0.
+
+    At most a share :math:`\nu` of the rows has a margin below :math:`\rho`, each at a price; with
+    :math:`\nu = 0` none may (the hard margin). The dual is a distribution d of the rows, none above
+    :math:`1 / (\nu m)`, under which the best hypothesis is as bad as can be:
+
+    .. math:: \min_d \max_j \; \sum_i d_i y_i h_j(x_i).
+
+    There are too many hypotheses to write the programme down. So it begins with none, and each
+    round asks the learner for the best under d: if its weighted agreement
+    :math:`\sum_i d_i y_i h(x_i) = 1 - 2 \varepsilon` is no larger than what the vote reaches already, no
+    hypothesis is missing and the vote is optimal; otherwise it is added and the programme solved
+    again (HiGHS). All weights change in every round, and many end at 0: the vote is short.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, default=None
+        What is voted on; None is a native stump, of which the core finds the best exactly. A learner
+        that does not find its best may end the rounds too soon.
+    n_estimators : int, default=500
+        Rounds at most. Where the gap is still open then, a warning says so.
+    nu : float in [0, 1], default=0.1
+        The share of rows that may fall short of the margin.
+    tol : float, default=1e-6
+        The gap to stop at.
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Bins of a column for split="histogram".
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        For native learners.
+    n_jobs : int or None, default=None
+        Threads; None is all. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+    base_estimator : deprecated
+        The old name of `estimator`.
+
+    Attributes
+    ----------
+    classes_ : array of the two labels
+    rho_ : float
+        The margin.
+    value_ : float
+        :math:`\rho` less the price of the rows below it: what the programme makes largest.
+    upper_bound_ : float
+        No vote of the learner's hypotheses has a larger value: the least weighted agreement that the
+        learner could be held down to.
+    gap_ : float
+        `upper_bound_` - `value_`; at most `tol` where the rounds came to their end.
+    row_distribution_ : array of shape (n_samples,)
+        The d that proves `upper_bound_`.
+    estimators_ : list
+        The hypotheses with a weight above 0.
+    estimator_weights_ : array
+        Their weights, of sum 1.
+    n_iter_ : int
+        Rounds, the last of which only proved that nothing is missing.
+    values_, upper_bounds_ : arrays of shape (n_rounds,)
+        The value after each round, and the agreement that its hypothesis had.
+    certificate_ : Certificate
+        Of the vote as it is: `alphas` are the weights, `errors` those of the hypotheses under the
+        distributions that they were found under.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from bosquet import LPBoostClassifier
+    >>> X_train, X_test, y_train, y_test = train_test_split(
+    ...     *load_breast_cancer(return_X_y=True), random_state=0)
+    >>> model = LPBoostClassifier(nu=0.1).fit(X_train, y_train)
+    >>> print(f"{model.score(X_test, y_test):.2f}, margin {model.rho_:.3f}, {model.gap_ < 1e-6}")
+    0.95, margin 0.250, True
+
+    References
+    ----------
+    Demiriz, Bennett and Shawe-Taylor, "Linear programming boosting via column generation",
+    Machine Learning 2002.
+    """
+
+    _checks = CHECKS
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 500,
+        *,
+        nu: float = 0.1,
+        tol: float = 1e-6,
+        split: str = "exact",
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        base_estimator: Any = "deprecated",
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.nu = nu
+        self.tol = tol
+        self.split = split
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.base_estimator = base_estimator
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> LPBoostClassifier:
+        rows = self._rows(X, y, sample_weight)
+        search = ColumnGeneration(rows, float(self.nu), float(self.tol))
+        search.run(int(self.n_estimators))
+        best = search.solution
+        used = search.used
+        for j in used:
+            self._vote.add(search.hypotheses[j], float(best.vote[j]))
+        self.estimator_weights_ = best.vote[used]
+        self.rho_, self.value_ = best.rho, best.value
+        self.upper_bound_ = search.upper_bound
+        self.gap_ = max(0.0, search.upper_bound - best.value)
+        self.row_distribution_ = rows.spread(search.proof)
+        self.n_iter_ = len(search.agreements)
+        self.values_ = np.asarray(search.values)
+        self.upper_bounds_ = np.asarray(search.agreements)
+        self.certificate_ = search.certificate()
+        if not search.is_closed:
+            self._warn_of_the_gap()
+        return self
+
+    def _warn_of_the_gap(self) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"after {self.n_iter_} rounds a better vote may still have {self.gap_:.2g} more than the"
+            f" {self.value_:.4g} of this one; raise n_estimators, or tol",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+class ColumnGeneration:
+    """The rounds: ask for the best hypothesis under d, add it, solve again."""
+
+    def __init__(self, rows: Rows, nu: float, tol: float):
+        self.rows, self.tol = rows, tol
+        # A row of share 1/m may weigh 1/(nu m); without nu as much as it likes.
+        caps = rows.share / nu if nu > 0 else np.ones(rows.y.size)
+        self.programme = MarginProgramme(np.minimum(caps, 1.0))
+        self.hypotheses: list[Any] = []
+        self.values: list[float] = []
+        self.agreements: list[float] = []
+        self.errors: list[float] = []
+        self.upper_bound, self.proof = np.inf, rows.share
+        self.is_closed = False
+        self.solution: Solution
+
+    def run(self, n_rounds: int) -> None:
+        distribution = self.rows.share
+        for t in range(n_rounds):
+            h, said, agreement = self._best_under(distribution, t)
+            self.agreements.append(agreement)
+            if t == 0 and agreement <= CHANCE:
+                raise no_edge((1 - agreement) / 2, 0.5)
+            if t > 0 and agreement <= self.solution.value + self.tol:
+                self.values.append(self.solution.value)
+                self.is_closed = True
+                return
+            self._take(h, said, distribution)
+            distribution = self.solution.distribution
+        # The last programme has not been asked about: its distribution may close the gap.
+        self._best_under(distribution, n_rounds)
+        self.is_closed = self.upper_bound <= self.solution.value + self.tol
+
+    def _best_under(self, distribution: np.ndarray, t: int) -> tuple[Any, np.ndarray, float]:
+        """The learner's hypothesis, what it says of the rows, and its weighted agreement with y."""
+        learner, y = self.rows.learner, self.rows.y
+        handed = distribution
+        if not self.rows.is_native:
+            # Most rows may weigh nothing, all of a class among them, which other learners take ill.
+            handed = (1 - FOR_ALL) * distribution + FOR_ALL / y.size
+        h = learner.fit(y, handed, t)
+        said = learner.on_training_rows(h)
+        agreement = float((distribution * y * said).sum())
+        if agreement < self.upper_bound:
+            self.upper_bound, self.proof = agreement, distribution
+        return h, said, agreement
+
+    def _take(self, h: Any, said: np.ndarray, distribution: np.ndarray) -> None:
+        y = self.rows.y
+        self.hypotheses.append(h)
+        self.errors.append(float(distribution[(said > 0) != (y > 0)].sum()))
+        self.programme.add(y * said)
+        self.solution = self.programme.solve()
+        self.values.append(self.solution.value)
+
+    @property
+    def used(self) -> np.ndarray:
+        """The hypotheses with a weight above 0, in the order in which they were found."""
+        return np.flatnonzero(self.solution.vote > 0)
+
+    def certificate(self) -> Certificate:
+        """Of the vote as it ends: one voter after the other, with the weights that they have then."""
+        share, used = self.rows.share, self.used
+        margins, training_errors, says_signs = np.zeros(share.size), [], True
+        for j in used:
+            worth = self.programme.worths[j]
+            margins += self.solution.vote[j] * worth
+            # A vote of 0 is for the first class, which is right where y = -1.
+            wrong = (margins < 0) | ((margins == 0) & (self.rows.y > 0))
+            training_errors.append(float(share[wrong].sum()))
+            says_signs = says_signs and bool((np.abs(worth) == 1).all())
+        told = "the weights are those of a linear programme, set together at the end"
+        vc_dim, missing = self.rows.capacity(says_signs)
+        return Certificate.from_rounds(
+            variant="lpboost",
+            n_rows=share.size,
+            errors=np.asarray(self.errors)[used],
+            alphas=self.solution.vote[used],
+            normalisers=None,
+            training_errors=training_errors,
+            margins=margins,
+            row_weight=share,
+            vc_dim=vc_dim,
+            missing={
+                **missing,
+                "normalisers": told,
+                "exponential_bound": told,
+                "smallest_edge_bound": told,
+            },
+        )

@@ -1,0 +1,339 @@
+"""Zero-sum games, and boosting as one of them: the largest margin and the edge that proves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+# Strategies that a linear programme found are cut off below this: they are 0 to its accuracy.
+SMALLEST_SHARE = 1e-12
+
+
+@dataclass(frozen=True, repr=False)
+class Game:
+    r"""A zero-sum game, solved.
+
+    Row player and column player each choose a line of the matrix, and the column player pays
+    `matrix[i, j]`. A mixed strategy chooses by chance. However the column player plays, the
+    strategy p earns at least :math:`\min_j (p^\top M)_j`; however the row player plays, q pays at most
+    :math:`\max_i (M q)_i`. Where the two numbers meet they are the value of the game, and neither
+    player can do better: so the two strategies are the proof, and anyone can check it.
+
+    Attributes
+    ----------
+    value : float
+        What the column player pays on average when both play their best.
+    row_strategy, column_strategy : arrays
+        Probabilities of the rows and of the columns.
+    row_guarantee : float
+        What the row strategy earns at least.
+    column_guarantee : float
+        What the column strategy pays at most.
+    gap : float
+        The difference of the two guarantees: 0 but for rounding.
+    saddle_points : list of (row, column)
+        Pairs of pure strategies that are best against each other; empty if there are none.
+    pure_maximin, pure_minimax : float
+        What the players can be sure of without chance. They are equal exactly if there is a
+        saddle point.
+    """
+
+    value: float
+    row_strategy: np.ndarray
+    column_strategy: np.ndarray
+    row_guarantee: float
+    column_guarantee: float
+    saddle_points: list[tuple[int, int]]
+    pure_maximin: float
+    pure_minimax: float
+
+    @property
+    def gap(self) -> float:
+        return self.column_guarantee - self.row_guarantee
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the players need no chance."""
+        return bool(self.saddle_points)
+
+    def __repr__(self) -> str:
+        lines = [f"Game of {self.row_strategy.size} x {self.column_strategy.size}"]
+        lines.append(f"  value            {_number(self.value)}")
+        lines.append(f"  rows play        {_mixture(self.row_strategy)}")
+        lines.append(f"  columns play     {_mixture(self.column_strategy)}")
+        lines.append(
+            f"  certificate      rows earn >= {_number(self.row_guarantee)},"
+            f" columns pay <= {_number(self.column_guarantee)}"
+        )
+        if self.saddle_points:
+            some = ", ".join(str(point) for point in self.saddle_points[:5])
+            more = len(self.saddle_points) - 5
+            lines.append(f"  saddle points    {some}" + (f" and {more} more" if more > 0 else ""))
+        else:
+            lines.append(
+                f"  saddle points    none: without chance rows earn {_number(self.pure_maximin)},"
+                f" columns pay {_number(self.pure_minimax)}"
+            )
+        return "\n".join(lines)
+
+
+def game_value(matrix: Any) -> Game:
+    r"""The value of a zero-sum game, with best strategies for both players.
+
+    .. math:: v = \max_p \min_j (p^\top M)_j = \min_q \max_i (M q)_i
+
+    The two sides are equal for every matrix (von Neumann 1928). Where a pair of pure strategies
+    is a saddle point, smallest of its row and largest of its column, the players are given it;
+    otherwise the strategies come from a linear programme and its dual.
+
+    Parameters
+    ----------
+    matrix : array of shape (rows, columns)
+        What the column player pays to the row player, who wants it large.
+
+    Returns
+    -------
+    Game
+
+    Examples
+    --------
+    Paper, scissors, rock:
+
+    >>> from bosquet.theory import game_value
+    >>> game_value([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    Game of 3 x 3
+      value            0
+      rows play        0: 0.333, 1: 0.333, 2: 0.333
+      columns play     0: 0.333, 1: 0.333, 2: 0.333
+      certificate      rows earn >= 0, columns pay <= 0
+      saddle points    none: without chance rows earn -1, columns pay 1
+
+    A game that needs no chance:
+
+    >>> game_value([[3, 2], [1, 0]]).saddle_points
+    [(0, 1)]
+
+    References
+    ----------
+    von Neumann, "Zur Theorie der Gesellschaftsspiele", Mathematische Annalen 1928.
+    Freund and Schapire, "Game theory, on-line prediction and boosting", COLT 1996.
+    """
+    payoff = _checked(matrix)
+    worst_of_row, worst_of_column = payoff.min(axis=1), payoff.max(axis=0)
+    at_both = (payoff == worst_of_row[:, None]) & (payoff == worst_of_column[None, :])
+    saddles = [(int(i), int(j)) for i, j in np.argwhere(at_both)]
+    if saddles:
+        p, q = _pure(saddles[0][0], payoff.shape[0]), _pure(saddles[0][1], payoff.shape[1])
+    else:
+        p, q = _mixed_strategies(payoff)
+    earned, paid = float((p @ payoff).min()), float((payoff @ q).max())
+    value = float(payoff[saddles[0]]) if saddles else (earned + paid) / 2
+    return Game(
+        value=value,
+        row_strategy=p,
+        column_strategy=q,
+        row_guarantee=earned,
+        column_guarantee=paid,
+        saddle_points=saddles,
+        pure_maximin=float(worst_of_row.max()),
+        pure_minimax=float(worst_of_column.min()),
+    )
+
+
+def _checked(matrix: Any) -> np.ndarray:
+    try:
+        payoff = np.asarray(matrix, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a game is a matrix of numbers: {error}") from error
+    if payoff.ndim != 2 or payoff.size == 0:
+        raise ValueError(f"a game is a matrix with rows and columns, got shape {payoff.shape}")
+    if not np.isfinite(payoff).all():
+        i, j = np.argwhere(~np.isfinite(payoff))[0]
+        raise ValueError(f"matrix[{i}, {j}] is {payoff[i, j]}; a game's payments must be finite")
+    return payoff
+
+
+def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Best strategies of both players: a linear programme and the multipliers of its dual."""
+    # A game stays the same when payments are shifted and scaled; the solver's tolerances do not.
+    low, high = payoff.min(), payoff.max()
+    scaled = (payoff - low) / (high - low)
+    rows, columns = scaled.shape
+    if rows > columns:  # fewer variables than conditions is the slower way round
+        q, p = _mixed_strategies(-payoff.T)
+        return p, q
+    # max v with (p' M)_j >= v, written as min -v with v - (p' M)_j <= 0.
+    found = linprog(
+        np.concatenate([np.zeros(rows), [-1.0]]),
+        np.hstack([-scaled.T, np.ones((columns, 1))]),
+        np.zeros(columns),
+        np.concatenate([np.ones(rows), [0.0]])[None, :],
+        [1.0],
+        [(0, None)] * rows + [(None, None)],
+        method="highs",
+    )
+    if not found.success:
+        raise RuntimeError(f"the linear programme of the game was not solved: {found.message}")
+    return _distribution(found.x[:rows]), _distribution(-found.ineqlin.marginals)
+
+
+def _distribution(shares: np.ndarray) -> np.ndarray:
+    shares = np.where(shares > SMALLEST_SHARE, shares, 0.0)
+    return shares / shares.sum()
+
+
+def _pure(which: int, size: int) -> np.ndarray:
+    strategy = np.zeros(size)
+    strategy[which] = 1.0
+    return strategy
+
+
+def _number(value: float) -> str:
+    """Six digits, and no trace of rounding where there should be 0."""
+    return f"{round(value, 12) + 0.0:.6g}"
+
+
+def _mixture(strategy: np.ndarray) -> str:
+    """The choices a strategy makes and how often, the likeliest first."""
+    order = np.argsort(-strategy.round(12), kind="stable")
+    order = order[strategy[order] > 0]
+    some = ", ".join(f"{i}: {strategy[i]:.3g}" for i in order[:6])
+    return some + (f" and {order.size - 6} more" if order.size > 6 else "")
+
+
+@dataclass(frozen=True, repr=False)
+class MaximalMargin:
+    r"""The largest margin of a vote of a learner's hypotheses, and the rows that prove it.
+
+    Attributes
+    ----------
+    rho : float
+        The smallest margin :math:`\min_i y_i \sum_j a_j h_j(x_i)` of the best vote,
+        :math:`\sum_j a_j = 1`.
+    gamma : float
+        rho / 2: the edge :math:`\frac12 - \varepsilon` that the learner has under every
+        distribution of the rows, so far as the learner is exact.
+    row_distribution : array of shape (n_samples,)
+        Under it no hypothesis that the learner found has a weighted agreement above
+        `largest_agreement`.
+    largest_agreement : float
+        :math:`\max_h \sum_i d_i y_i h(x_i) = 1 - 2 \min_h \varepsilon` under that distribution. No
+        vote can have a margin above it.
+    gap : float
+        `largest_agreement` - rho: how far the two are still apart.
+    n_iterations : int
+        Rounds of column generation.
+    model : LPBoostClassifier or None
+        The vote; None where no vote has a margin above 0.
+    """
+
+    rho: float
+    largest_agreement: float
+    row_distribution: np.ndarray
+    n_iterations: int
+    model: Any
+
+    @property
+    def gamma(self) -> float:
+        return self.rho / 2
+
+    @property
+    def gap(self) -> float:
+        return self.largest_agreement - self.rho
+
+    def __repr__(self) -> str:
+        support = int((self.row_distribution > 0).sum())
+        least_error = (1 - self.largest_agreement) / 2
+        vote = "none has a margin above 0"
+        if self.model is not None:
+            votes = len(self.model.estimators_)
+            vote = f"{votes} hypotheses; every row's margin is at least {_number(self.rho)}"
+        return "\n".join(
+            [
+                f"Largest margin of a vote: rho = {_number(self.rho)},"
+                f" so gamma = rho / 2 = {_number(self.gamma)}",
+                f"  the vote         {vote}",
+                f"  the proof        a distribution on {support} of {self.row_distribution.size} rows:",
+                f"                   the best hypothesis errs {_number(least_error)}"
+                f" = 1/2 - {_number(0.5 - least_error)} under it,",
+                f"                   so that no vote has a margin above {_number(self.largest_agreement)}",
+                f"  gap              {self.gap:.1e} after {self.n_iterations} rounds",
+            ]
+        )
+
+
+def maximal_margin(
+    X: Any,
+    y: Any,
+    learner: Any = None,
+    *,
+    max_rounds: int = 1000,
+    tol: float = 1e-6,
+    random_state: Any = None,
+) -> MaximalMargin:
+    r"""The largest margin that a vote of a learner's hypotheses can have on these rows.
+
+    Boosting is a game: one player distributes weight over the rows, the other chooses a hypothesis
+    and is paid its weighted agreement :math:`\sum_i d_i y_i h(x_i)`. By the minimax theorem
+
+    .. math:: \underbrace{\max_a \min_i \; y_i \sum_j a_j h_j(x_i)}_{\rho, \text{ the largest margin}}
+              = \min_d \max_h \; \sum_i d_i y_i h(x_i) = 2 \gamma
+
+    where :math:`\gamma = \frac12 - \varepsilon` is the edge that the learner has under every
+    distribution: a learner is :math:`\gamma`-weak exactly if some vote has the margin
+    :math:`2\gamma`. (Agreement is one minus twice the error: hence the 2.) The game has as many
+    columns as there are hypotheses, so that it is solved by column generation: the learner
+    itself finds the hypothesis that is missing.
+
+    Parameters
+    ----------
+    X, y : rows of two classes
+    learner : scikit-learn classifier, default=None
+        What is voted on; None is the exact stump, for which the result is the optimum. Another
+        learner need not find its best hypothesis: the margin is then one that a vote has, and
+        the bound is what this learner could do.
+    max_rounds : int, default=1000
+    tol : float, default=1e-6
+        The gap to stop at.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    MaximalMargin
+
+    Examples
+    --------
+    Three rows of which a stump gets two at a time:
+
+    >>> from bosquet.theory import maximal_margin
+    >>> found = maximal_margin([[0.0], [1.0], [2.0]], [1, -1, 1])
+    >>> round(found.rho, 6), found.row_distribution.round(6)
+    (0.333333, array([0.333333, 0.333333, 0.333333]))
+
+    References
+    ----------
+    Freund and Schapire, "Game theory, on-line prediction and boosting", COLT 1996.
+    Demiriz, Bennett and Shawe-Taylor, "Linear programming boosting via column generation",
+    Machine Learning 2002.
+    """
+    from bosquet.boosting import LPBoostClassifier, WorseThanChance
+
+    model = LPBoostClassifier(
+        estimator=learner, n_estimators=max_rounds, nu=0.0, tol=tol, random_state=random_state
+    )
+    try:
+        model.fit(X, y)
+    except WorseThanChance:
+        # Equal weights leave no hypothesis an edge: they are the proof that no vote has a margin.
+        rows = len(y)
+        return MaximalMargin(0.0, 0.0, np.full(rows, 1 / rows), 1, None)
+    return MaximalMargin(
+        rho=model.rho_,
+        largest_agreement=model.upper_bound_,
+        row_distribution=model.row_distribution_,
+        n_iterations=model.n_iter_,
+        model=model,
+    )

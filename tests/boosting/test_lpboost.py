@@ -1,0 +1,249 @@
+"""LPBoost: optimal against the whole table of hypotheses, with a proof from both sides."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier as TheirTree
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bosquet
+from bosquet import LPBoostClassifier
+from bosquet.boosting._margin_programme import MarginProgramme, soft_margin
+from bosquet.reference import lpboost as twin
+from bosquet.theory import certificate as theory_certificate
+from bosquet.theory import game_value, maximal_margin
+
+
+def every_stump(X):
+    """What all stumps, and the two constants, say of the rows of X: a column each."""
+    said = [np.ones(len(X))]
+    for column in X.T:
+        values = np.unique(column)
+        for threshold in (values[:-1] + values[1:]) / 2:
+            said.append(np.where(column <= threshold, 1.0, -1.0))
+    table = np.column_stack(said)
+    return np.column_stack([table, -table])
+
+
+def small_sample(seed, rows=30, features=3, noise=0.0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, features)).round(1)
+    y = np.where(X[:, 0] + X[:, 1] + noise * random.normal(size=rows) > 0, 1.0, -1.0)
+    y[0], y[1] = 1, -1
+    return X, y
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 500), st.sampled_from([0.0, 0.05, 0.2, 0.5, 1.0]), st.sampled_from([0.0, 1.0])
+)
+def test_the_value_is_that_of_the_programme_with_every_stump(seed, nu, noise):
+    X, y = small_sample(seed, noise=noise)
+    worths = y[:, None] * every_stump(X)
+    value, _, _ = twin.largest_margin(worths, nu)
+    dual, _ = twin.hardest_rows(worths, nu)
+    assert value == pytest.approx(dual, abs=1e-7)
+    if value < 1e-9:
+        return  # some distribution leaves no stump an edge, maybe the even one: nothing to boost
+    model = LPBoostClassifier(nu=nu, n_estimators=1000).fit(X, y)
+    assert model.value_ == pytest.approx(value, abs=2e-6)
+    assert model.gap_ <= 1e-6
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.4]))
+def test_vote_and_distribution_prove_the_value_from_both_sides(seed, nu):
+    X, y = small_sample(seed, noise=0.5)
+    if twin.hardest_rows(y[:, None] * every_stump(X), nu)[0] < 1e-9:
+        return
+    model = LPBoostClassifier(nu=nu, n_estimators=1000).fit(X, y)
+    # From below: the margins of the vote.
+    assert model.estimator_weights_.sum() == pytest.approx(1)
+    margins, price = y * model.decision_function(X), 1 / (nu * 30) if nu else np.inf
+    short = np.maximum(model.rho_ - margins, 0)
+    assert short.max() < 1e-12 if nu == 0 else True
+    cost = price * short.sum() if nu else 0.0
+    assert model.rho_ - cost == pytest.approx(model.value_, abs=1e-9)
+    # From above: no stump agrees more under the distribution.
+    d = model.row_distribution_
+    assert d.min() >= 0
+    assert d.sum() == pytest.approx(1)
+    assert d.max() <= min(price, 1) + 1e-9
+    best = (d @ (y[:, None] * every_stump(X))).max()
+    assert best == pytest.approx(model.upper_bound_, abs=1e-9)
+    assert model.value_ <= best + 1e-9
+    assert model.gap_ == pytest.approx(best - model.value_, abs=1e-8)
+
+
+def test_at_most_a_share_nu_of_the_rows_is_short_of_the_margin():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[::2], y[::2]
+    for nu in (0.1, 0.3):
+        model = LPBoostClassifier(nu=nu, tol=1e-4).fit(X, y)
+        margins = (2 * y - 1) * model.decision_function(X)
+        assert (margins < model.rho_ - 1e-9).mean() <= nu
+        assert (margins < model.rho_ + 1e-9).mean() >= nu
+
+
+def test_values_rise_and_the_last_round_only_proves():
+    X, y = small_sample(4, rows=60, noise=0.3)
+    model = LPBoostClassifier(nu=0.2).fit(X, y)
+    assert (np.diff(model.values_) > -1e-9).all()
+    assert len(model.values_) == len(model.upper_bounds_) == model.n_iter_
+    assert model.upper_bounds_.min() == model.upper_bound_ >= model.value_ - 1e-12
+    np.testing.assert_array_equal(model.certificate_.alphas, model.estimator_weights_)
+    assert (model.estimator_weights_ > 0).all()
+    assert len(model.estimators_) == len(model.estimator_weights_) <= model.n_iter_ - 1
+
+
+def test_the_certificate_is_that_of_the_vote():
+    X, y = small_sample(5, rows=60, noise=0.3)
+    model = LPBoostClassifier(nu=0.2).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.holds()
+    np.testing.assert_allclose(certificate.margins, y * model.decision_function(X), atol=1e-12)
+    errors = [np.mean(said != y) for said in model.staged_predict(X)]
+    np.testing.assert_allclose(certificate.training_errors, errors)
+    assert certificate.product is None
+    assert "linear programme" in certificate.missing["product"]
+    again = theory_certificate(model, X, y)
+    np.testing.assert_allclose(again.margins, certificate.margins, atol=1e-12)
+
+
+def test_the_soft_margin_of_a_vote_is_the_best_over_all_levels():
+    random = np.random.default_rng(0)
+    levels = np.linspace(-4, 4, 8001)
+    for _ in range(20):
+        margins = random.normal(size=12).round(1)
+        caps = np.minimum(random.uniform(0.05, 0.4, size=12), 1)
+        rho, value = soft_margin(margins, caps)
+        values = levels - np.maximum(levels[:, None] - margins, 0) @ caps
+        assert value == pytest.approx(values.max(), abs=2e-3)
+        assert rho - caps @ np.maximum(rho - margins, 0) == pytest.approx(value)
+
+
+def test_the_programme_of_a_game_is_the_game():
+    worths = np.random.default_rng(0).choice([-1.0, 1.0], size=(9, 6))
+    programme = MarginProgramme(np.ones(9))
+    for column in worths.T:
+        programme.add(column)
+    found = programme.solve()
+    game = game_value(worths.T)  # hypotheses want agreement, rows do not
+    assert found.value == pytest.approx(game.value)
+    assert (worths @ found.vote).min() == pytest.approx(game.value)
+    assert (found.distribution @ worths).max() == pytest.approx(game.value)
+
+
+def test_the_rounds_that_are_not_enough_are_told():
+    X, y = small_sample(0, rows=80, noise=0.5)
+    with pytest.warns(ConvergenceWarning, match="after 2 rounds a better vote may still have"):
+        model = LPBoostClassifier(n_estimators=2, nu=0.1).fit(X, y)
+    assert model.gap_ > 1e-6
+
+
+@pytest.mark.parametrize("learner", [GaussianNB(), TheirTree(max_depth=2, random_state=0)])
+def test_any_learner_can_be_voted_on(learner):
+    X, y = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LPBoostClassifier(learner, 30, nu=0.2, random_state=0).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.9
+
+
+def test_row_weights_cap_the_distribution():
+    X, y = small_sample(2, rows=40, noise=1.0)
+    weight = np.random.default_rng(0).integers(0, 3, 40)
+    weighted = LPBoostClassifier(nu=0.4).fit(X, y, weight)
+    repeated = LPBoostClassifier(nu=0.4).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.value_ == pytest.approx(repeated.value_, abs=2e-6)
+    share = weight / weight.sum()
+    assert (weighted.row_distribution_ <= share / 0.4 + 1e-9).all()
+
+
+def test_a_learner_without_an_edge_is_refused_with_its_error():
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    with pytest.raises(ValueError, match=r"no better than chance.*ε = 0\.5"):
+        LPBoostClassifier().fit(X, [0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"nu": -0.1}, "nu=-0.1 is out of range"),
+        ({"nu": 1.1}, "nu=1.1 is out of range"),
+        ({"tol": -1}, "tol=-1 is out of range"),
+        ({"n_estimators": 0}, "n_estimators=0 is out of range"),
+    ],
+)
+def test_parameters_out_of_range_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LPBoostClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_saved_and_pickled_models_are_the_same(tmp_path):
+    X, y = small_sample(1, noise=0.5)
+    model = LPBoostClassifier(nu=0.3).fit(X, np.where(y > 0, "b", "a"))
+    model.save(tmp_path / "model.bosquet")
+    for again in (bosquet.load(tmp_path / "model.bosquet"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        assert (again.rho_, again.value_, again.gap_) == (model.rho_, model.value_, model.gap_)
+        np.testing.assert_array_equal(again.estimator_weights_, model.estimator_weights_)
+
+
+def test_works_in_a_pipeline_and_in_a_grid_search():
+    X, y = load_breast_cancer(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), LPBoostClassifier(tol=1e-2))
+    search = GridSearchCV(pipeline, {"lpboostclassifier__nu": [0.1, 0.3]}, cv=2)
+    assert search.fit(X[:250], y[:250]).best_score_ > 0.9
+
+
+# --------------------------------------------------------------------- as a game
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 500))
+def test_the_largest_margin_is_the_value_of_the_game_against_the_rows(seed):
+    X, y = small_sample(seed, rows=15, noise=0.3)
+    said = every_stump(X)
+    game = game_value((y[:, None] * said).T)  # a line a hypothesis, which wants agreement
+    found = maximal_margin(X, y)
+    assert found.rho == pytest.approx(game.value, abs=2e-6)
+    assert found.gamma == found.rho / 2
+    if found.rho > 1e-6:
+        least_error = ((said != y[:, None]) * found.row_distribution[:, None]).sum(axis=0).min()
+        assert 0.5 - least_error == pytest.approx(found.gamma, abs=2e-6)
+
+
+def test_three_rows_of_which_a_stump_gets_two_have_margin_a_third():
+    found = maximal_margin([[0.0], [1.0], [2.0]], [1, -1, 1])
+    assert found.rho == pytest.approx(1 / 3)
+    assert found.gamma == pytest.approx(1 / 6)
+    np.testing.assert_allclose(found.row_distribution, 1 / 3)
+    assert "rho = 0.333333, so gamma = rho / 2 = 0.166667" in repr(found)
+
+
+def test_rows_that_a_single_stump_parts_have_margin_one():
+    assert maximal_margin([[0.0], [1.0]], [0, 1]).rho == pytest.approx(1)
+
+
+def test_xor_has_no_margin_and_a_distribution_that_says_so():
+    found = maximal_margin(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0])
+    assert found.rho == found.gamma == 0
+    np.testing.assert_allclose(found.row_distribution, 1 / 4)
+    assert found.model is None
+
+
+@parametrize_with_checks([LPBoostClassifier(tol=1e-3), LPBoostClassifier(GaussianNB(), 5, nu=0.3)])
+def test_passes_check_estimator(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)

@@ -1,0 +1,105 @@
+"""Boosting finds the rows whose labels were turned over."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from bosquet import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    AnyBoostClassifier,
+    BrownBoostClassifier,
+    GradientBoostingClassifier,
+    LPBoostClassifier,
+)
+from bosquet.boosting import outlier_scores
+
+MODELS = [
+    AdaBoostClassifier(n_estimators=60),
+    AdaBoostClassifier(n_estimators=60, variant="real"),
+    AdaBoostClassifier(n_estimators=60, variant="logit"),
+    AnyBoostClassifier(n_estimators=60, loss="logistic"),
+    AnyBoostClassifier(n_estimators=60, loss="squared_hinge"),
+    BrownBoostClassifier(n_estimators=60, target_error=0.1),
+    LPBoostClassifier(nu=0.2, tol=5e-2),
+    GradientBoostingClassifier(n_estimators=30, max_leaf_nodes=4, early_stopping=False),
+    TheirAdaBoost(n_estimators=60),
+]
+
+
+def turned_labels(seed, share=0.05):
+    """Breast cancer, with some labels turned over: rows, labels, and which were."""
+    X, y = load_breast_cancer(return_X_y=True)
+    random = np.random.default_rng(seed)
+    turned = np.zeros(y.size, dtype=bool)
+    turned[random.choice(y.size, int(share * y.size), replace=False)] = True
+    return X, np.where(turned, 1 - y, y), turned
+
+
+def quietly(model, *data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*data)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("by", ["loss", "margin"])
+def test_turned_labels_are_on_top(model, by):
+    X, y, turned = turned_labels(0)
+    scores = outlier_scores(quietly(model, X, y), X, y, by=by)
+    assert scores.shape == y.shape
+    assert scores.min() >= 0
+    assert scores.mean() == pytest.approx(1)
+    top = np.argsort(-scores)[: turned.sum()]
+    assert turned[top].mean() > 0.6  # by chance it would be 0.05
+
+
+def test_of_adaboost_it_is_the_mean_of_the_weights():
+    X, y, _ = turned_labels(1)
+    model = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    signs = 2 * y - 1
+    weights = np.array([np.exp(-signs * f) for f in model.staged_decision_function(X)])
+    by_hand = (weights / weights.mean(axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(outlier_scores(model, X, y), by_hand)
+
+
+def test_several_classes():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 3))
+    truth = np.digitize(X[:, 0], [-0.5, 0.5])
+    turned = np.arange(400) < 20
+    y = np.where(turned, (truth + 1) % 3, truth)
+    for scheme in ("samme", "mh", "one-vs-all"):
+        model = AdaBoostClassifier(n_estimators=40, multiclass=scheme).fit(X, y)
+        top = np.argsort(-outlier_scores(model, X, y))[:20]
+        assert turned[top].mean() > 0.6
+
+
+def test_labels_of_any_kind_and_other_rows_than_those_of_the_fit():
+    X, y, turned = turned_labels(2)
+    words = np.where(y == 1, "benign", "malignant")
+    model = AdaBoostClassifier(n_estimators=30).fit(X[::2], words[::2])
+    scores = outlier_scores(model, X[1::2], words[1::2])
+    assert scores[turned[1::2]].mean() > 3
+
+
+def test_what_cannot_be_scored_is_refused():
+    X, y, _ = turned_labels(0)
+    with pytest.raises(TypeError, match="AdaBoostRegressor is not a classifier"):
+        outlier_scores(AdaBoostRegressor(n_estimators=2).fit(X, y), X, y)
+    with pytest.raises(TypeError, match="LogisticRegression has no staged_predict_proba"):
+        outlier_scores(LogisticRegression(max_iter=10_000).fit(X[:, :2], y), X[:, :2], y)
+    with pytest.raises(NotFittedError):
+        outlier_scores(AdaBoostClassifier(), X, y)
+    model = AdaBoostClassifier(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="which is not one of"):
+        outlier_scores(model, X, y + 5)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        outlier_scores(model, X[:10], y)
+    with pytest.raises(ValueError, match="by='sum' is out of range"):
+        outlier_scores(model, X, y, by="sum")
