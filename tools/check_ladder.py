@@ -38,6 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "grow": {"base", "parallel", "data", "tree"},
     "boost": {"base", "parallel", "data", "loss", "tree", "grow"},
     "cart": {"base", "parallel", "data", "tree"},
+    "experts": {"base"},
     "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)

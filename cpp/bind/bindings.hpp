@@ -17,6 +17,7 @@ void bind_tree(nanobind::module_& module);
 void bind_boost(nanobind::module_& module);
 void bind_cart(nanobind::module_& module);
 void bind_forest(nanobind::module_& module);
+void bind_experts(nanobind::module_& module);
 void bind_io(nanobind::module_& module);
 
 using DoubleArray =

@@ -32,5 +32,6 @@ NB_MODULE(_core, module) {
     bind_boost(module);
     bind_cart(module);
     bind_forest(module);
+    bind_experts(module);
     bind_io(module);
 }
