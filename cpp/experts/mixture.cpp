@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kDrawStream = 0x65787065727473;  // "experts"
 // Squares of what a rule is told, a million times over, stay finite below this.
 constexpr double kLargestExcess = 1e140;
+constexpr double kSmallestExcess = 1e-140;  // and above this they are not 0; nothing is, below it
 constexpr double kRangeSlack = 1 + 1e-9;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -258,11 +259,13 @@ void ExpertMixture::add_excess(const Row& row, double truth) {
     }
 }
 
-void ExpertMixture::check_excess() const {
-    for (double r : excess_)
+void ExpertMixture::check_excess() {
+    for (double& r : excess_) {
+        if (std::fabs(r) < kSmallestExcess) r = 0;
         if (!(std::fabs(r) <= kLargestExcess))
             throw InputError(at(totals_.rows) +
                              "the losses are too large to work with; rescale forecasts and truths");
+    }
 }
 
 // The rule learns from rows that are judged and found sound.

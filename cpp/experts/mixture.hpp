@@ -103,7 +103,7 @@ class ExpertMixture {
     void predict_row(Row& row) const;
     void judge_row(Row& row, double truth, std::uint64_t number);
     void add_excess(const Row& row, double truth);
-    void check_excess() const;
+    void check_excess();
     void teach(std::size_t rows);
     void count(const Row& row);
     void note(const Row& row, std::size_t at, const History& history) const;

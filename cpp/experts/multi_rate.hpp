@@ -3,7 +3,7 @@
 // (2B), √(ln N / (B² + Σ r_k²))), B the limit of the excess.
 //
 // Both gains satisfy exp(η gain) ≤ 1 + η r for η |r| ≤ 1/2, which is all that the bound of
-// Gaillard, Stoltz and van Erven (2014, theorem 3) needs.
+// Gaillard, Stoltz and van Erven (2014) needs.
 #pragma once
 
 #include <cmath>

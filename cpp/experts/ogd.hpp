@@ -29,7 +29,7 @@ class GradientDescent final : public Rule {
         project_to_simplex(p_, sorted_);
     }
 
-    // √2 D √Σ|r|² with the diameter D = √2 (Orabona 2019, theorem 4.14); with a fixed rate
+    // √2 D √Σ|r|² with the diameter D = √2 (Orabona 2019, chapter 4); with a fixed rate
     // |e_k - prior|² / (2η) + η Σ|r|² / 2.
     double bound(std::size_t k) const override {
         if (!(fixed_ > 0)) return 2 * std::sqrt(squares_);

@@ -21,12 +21,12 @@ class FollowTheLeader(Rule):
     --------
     >>> import numpy as np
     >>> from bosquet.experts import play
-    >>> losses = np.tile([[0.0, 1.0], [1.0, 0.0]], (500, 1))
-    >>> losses[0] = [0.5, 0]
+    >>> losses = np.tile([[1.0, 0.0], [0.0, 1.0]], (500, 1))
+    >>> losses[0, 0] = 0.5
     >>> for rule in ("ftl", "ewa"):
     ...     print(rule, play(losses, rule, loss_range=1).regret_.max().round(1))
     ftl 499.8
-    ewa 6.6
+    ewa 12.9
     """
 
     name: ClassVar[str] = "ftl"

@@ -23,7 +23,7 @@ class MLPoly(Rule):
 
     References
     ----------
-    Gaillard, Stoltz and van Erven, A second-order bound with excess losses, 2014, theorem 5.
+    Gaillard, Stoltz and van Erven, A second-order bound with excess losses, 2014.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class MLPoly(Rule):
     >>> losses = np.random.default_rng(0).random((1000, 10))
     >>> game = play(losses, "ml-poly")
     >>> print(f"regret {game.regret_.max():.2f}, at most {game.bound_.max():.2f}")
-    regret 10.87, at most 96.75
+    regret 1.85, at most 96.88
     """
 
     name: ClassVar[str] = "ml-poly"

@@ -25,7 +25,7 @@ class MLProd(Rule):
 
     References
     ----------
-    Gaillard, Stoltz and van Erven, A second-order bound with excess losses, 2014, corollary 4.
+    Gaillard, Stoltz and van Erven, A second-order bound with excess losses, 2014.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class MLProd(Rule):
     >>> losses = np.random.default_rng(0).random((1000, 10))
     >>> game = play(losses, "ml-prod", loss_range=1)
     >>> print(f"regret {game.regret_.max():.2f}, at most {game.bound_.max():.2f}")
-    regret 8.07, at most 72.24
+    regret 6.25, at most 39.37
     """
 
     name: ClassVar[str] = "ml-prod"

@@ -26,7 +26,7 @@ class GradientDescent(Rule):
     References
     ----------
     Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, 2003. The
-    adaptive rate: Orabona, A modern introduction to online learning, 2019, theorem 4.14.
+    adaptive rate: Orabona, A modern introduction to online learning, 2019, chapter 4.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class GradientDescent(Rule):
     >>> losses = np.random.default_rng(0).random((1000, 10))
     >>> game = play(losses, "ogd")
     >>> print(f"regret {game.regret_.max():.2f}, at most {game.bound_.max():.2f}")
-    regret 17.32, at most 187.80
+    regret 15.59, at most 57.96
     """
 
     name: ClassVar[str] = "ogd"

@@ -37,7 +37,7 @@ class OnlineRidge(Rule):
     >>> F = y[:, None] * [0.5, 0.8] + rng.normal(scale=0.3, size=(500, 2))  # both shrink the truth
     >>> mixture = Mixture("ridge").fit(F, y)
     >>> print(mixture.final_weights_.round(2))
-    [0.51 0.82]
+    [0.52 0.81]
     """
 
     name: ClassVar[str] = "ridge"

@@ -11,6 +11,7 @@ from bosquet._core import ModelFileError
 from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.mixture_models import mixture_from, mixture_metadata, no_trees
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 
 # Models made of models made of models ... : no deeper than this.
@@ -58,9 +59,13 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet._sklearn import check_is_fitted
     from bosquet.bagging._base import BaseBagging
     from bosquet.bagging.voting import BaseVoting
+    from bosquet.experts import Mixture
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
 
+    if isinstance(estimator, Mixture):
+        check_is_fitted(estimator)
+        return save_bytes(no_trees(), mixture_metadata(estimator))
     if isinstance(estimator, BaseTree):
         check_is_fitted(estimator, "tree_")
         return save_bytes(estimator._ensemble, tree_metadata(estimator))
@@ -139,6 +144,8 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.forests
 
         return forest_from(getattr(bosquet.forests, name), ensemble, metadata)
+    if name == "Mixture":
+        return mixture_from(ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 
