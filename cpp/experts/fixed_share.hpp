@@ -24,11 +24,13 @@ class FixedShare final : public Rule {
     // Fixed; or the rate that is best against sequences that shift as often as `share` says.
     double rate() const override {
         if (fixed_ > 0) return fixed_;
-        if (!(range_ > 0)) return 0;
+        // A range that was promised sets the rate once and for all: the bound is for one rate.
+        double range = known_ > 0 ? known_ : range_;
+        if (!(range > 0)) return 0;
         double cost = share_ * log_size();
         if (share_ > 0 && share_ < 1)
             cost -= share_ * exact_log(share_) + (1 - share_) * log_one_plus(-share_);
-        return std::sqrt(8 * cost) / range_;
+        return std::sqrt(8 * cost) / range;
     }
 
     void weights(Awake awake, double* p) override { softmax(log_p_.data(), awake, size(), p); }

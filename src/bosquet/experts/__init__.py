@@ -17,13 +17,13 @@ from bosquet.experts.ogd import GradientDescent
 from bosquet.experts.online import OnlineMixtureClassifier, OnlineMixtureRegressor
 from bosquet.experts.oracles import Oracle, oracle
 from bosquet.experts.portfolio import best_constant_rebalanced, best_stock, wealth
-from bosquet.experts.regret import OracleTable, Regret, oracle_table, regret, simple_regret
+from bosquet.experts.regrets import OracleTable, Regret, oracle_table, regret, simple_regret
 from bosquet.experts.ridge import OnlineRidge
 from bosquet.experts.semi_log_optimal import SemiLogOptimal
 from bosquet.experts.squint import Squint
+from bosquet.experts.strategies import WealthTable, wealth_table
 from bosquet.experts.super_learner import SuperLearnerClassifier, SuperLearnerRegressor
 from bosquet.experts.universal_portfolio import UniversalPortfolio
-from bosquet.experts.wealth import WealthTable, wealth_table
 
 __all__ = [
     "BOA",

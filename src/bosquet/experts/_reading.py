@@ -67,7 +67,8 @@ def read_truths(y: Any, n_steps: int, classes: np.ndarray | None) -> np.ndarray:
 def class_number(label: Any, classes: np.ndarray) -> int:
     found = np.flatnonzero(classes == label)
     if found.size == 0:
-        raise ValueError(f"the truth {label!r} is not one of the classes {list(classes)}")
+        given = label.item() if isinstance(label, np.generic) else label
+        raise ValueError(f"the truth {given!r} is not one of the classes {classes.tolist()}")
     return int(found[0])
 
 
