@@ -97,7 +97,7 @@ void ExpertMixture::find_awake(Row& row, Awake mask, std::uint64_t number) const
                          "every expert is asleep, so that there is nothing to predict with");
     row.all_awake = count == experts_;
     if (!row.all_awake && rule_->feedback() == Feedback::regression)
-        throw InputError(at(number) + "an expert is asleep, and ridge regression needs them all");
+        throw InputError(at(number) + "an expert is asleep (NaN), and ridge regression needs all");
 }
 
 void ExpertMixture::open_row(Row& row, const double* forecasts, Awake mask, std::uint64_t number) {

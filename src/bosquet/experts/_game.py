@@ -159,7 +159,7 @@ class Game(RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = getattr(self.rule, "name", self.rule) != "ridge"
         tags.target_tags.required = self.loss != "linear"
         # Columns that are no forecasts of y make no good experts.
         tags.regressor_tags.poor_score = True

@@ -203,12 +203,12 @@ class Mixture(Game):
         -------
         float, or array with one prediction a row; with `classes`, of one probability a class
         """
-        dims = F.ndim if type(F) is np.ndarray else np.ndim(F)
+        shape = F.shape if type(F) is np.ndarray else np.asarray(F).shape
         row_dims = 1 if self.classes is None else 2
         if self.block == 1:
-            if dims == row_dims:
+            if len(shape) == row_dims:
                 return self._open(F, awake)
-        elif dims == row_dims + 1 and len(F) == self.block:
+        elif len(shape) == row_dims + 1 and shape[0] == self.block:
             return self._open(F, awake)
         check_is_fitted(self)
         forecasts = read_forecasts(self, F, self._n_classes, reset=False)

@@ -241,7 +241,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         target = check_finite_target(y)
         if len(target) > 1:
             raise ValueError(f"y has {len(target)} targets; a mixture takes one")
-        if np.ndim(y) == 2:
+        if np.asarray(y).ndim == 2:
             warn_of_column_vector()
         return target[0]
 
@@ -329,7 +329,8 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest probability; of equal ones, the first in `classes_`."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        largest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[largest]
 
     def _new_mixture(self) -> Mixture:
         return Mixture(

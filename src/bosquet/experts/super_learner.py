@@ -283,7 +283,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
         target = check_finite_target(y)
         if len(target) > 1:
             raise ValueError(f"y has {len(target)} targets; a super learner takes one")
-        if np.ndim(y) == 2:
+        if np.asarray(y).ndim == 2:
             warn_of_column_vector()
         return target[0], target[0]
 
@@ -377,4 +377,5 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest probability; of equal ones, the first in `classes_`."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        largest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[largest]

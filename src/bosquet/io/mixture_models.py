@@ -75,8 +75,16 @@ def mixture_from(ensemble: Ensemble, metadata: dict[str, Any]) -> Any:
         if names.shape != (experts,) or not all(isinstance(name, str) for name in names):
             raise ModelFileError("the names of the experts do not fit them")
         mixture.feature_names_in_ = names
-    mixture._resume(metadata["state"], _open_step(mixture, metadata["open"]))
+    mixture._resume(_fields(metadata["state"]), _open_step(mixture, metadata["open"]))
     return mixture
+
+
+def _fields(state: Any) -> dict[str, list[float]]:
+    """Lists of numbers by name; the core checks which, how many and within what."""
+    for name, values in state.items():
+        if not isinstance(values, list) or not all(type(v) in (int, float) for v in values):
+            raise ModelFileError(f"the state's {name!r} is not a list of numbers")
+    return {name: [float(v) for v in values] for name, values in state.items()}
 
 
 def _open_step(mixture: Any, parts: Any) -> Any:

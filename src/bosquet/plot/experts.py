@@ -27,7 +27,9 @@ def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list
     shown = [np.array([k]) for k in order[:most]]
     names = _names(mixture)
     labels = [names[k] for k in order[:most]]
-    colours: list[Any] = list(pyplot_or_error().get_cmap("viridis")(np.linspace(0.1, 0.95, len(shown))))
+    colours: list[Any] = list(
+        pyplot_or_error().get_cmap("viridis")(np.linspace(0.1, 0.95, len(shown)))
+    )
     if len(order) > most:
         shown.append(order[most:])
         labels.append(f"{len(order) - most} others")

@@ -40,7 +40,9 @@ def play(rule: Rule, losses: Array, awake: NDArray[np.bool_] | None = None) -> A
     return np.array(weights)
 
 
-def mix(rule: Rule, forecasts: Array, truths: Array, slope: Callable[[float, float], float]) -> Array:
+def mix(
+    rule: Rule, forecasts: Array, truths: Array, slope: Callable[[float, float], float]
+) -> Array:
     """Weights for the linearised losses; `slope` is the derivative of the loss in the prediction."""
     weights = [next(rule)]
     for f, y in zip(forecasts, truths, strict=True):
