@@ -114,55 +114,60 @@ nb::dict totals(const ExpertMixture& self) {
     return result;
 }
 
-// Forecasts and mask of the open step, to be opened again; None if there is none.
-nb::object pending(const ExpertMixture& self) {
-    if (!self.is_open()) return nb::none();
-    std::size_t rows = self.open_rows(), per_row = self.experts() * self.width();
-    double* numbers;
-    std::uint8_t* awake;
-    auto forecasts = new_array<double>({rows, per_row}, &numbers);
-    auto mask = new_array<std::uint8_t>({rows, self.experts()}, &awake);
-    for (std::size_t i = 0; i < rows; ++i) {
-        const Row& row = self.row(i);
-        for (std::size_t k = 0; k < self.experts(); ++k) {
-            bool is = is_awake(row.mask(), k);
-            awake[i * self.experts() + k] = is;
-            for (std::size_t c = 0; c < self.width(); ++c) {
-                std::size_t at = k * self.width() + c;
-                numbers[i * per_row + at] = is ? row.forecasts[at] : 0.0;
-            }
-        }
-    }
-    return nb::make_tuple(forecasts, mask);
+void must_be_open(const ExpertMixture& self) {
+    if (!self.is_open()) throw InputError("there is no open step: predict first");
 }
 
-nb::object open_weights(const ExpertMixture& self) {
-    if (!self.is_open()) throw InputError("there is no open step: predict first");
-    std::size_t rows = self.open_rows();
+// Forecasts of the open step, to be opened again; 0 for experts asleep.
+nb::ndarray<nb::numpy, double> open_forecasts(const ExpertMixture& self) {
+    must_be_open(self);
+    std::size_t rows = self.open_rows(), width = self.width(), per_row = self.experts() * width;
     double* out;
-    auto result = new_array<double>({rows, self.experts()}, &out);
+    auto result = new_array<double>({rows, per_row}, &out);
     for (std::size_t i = 0; i < rows; ++i)
-        std::copy(self.row(i).weights.begin(), self.row(i).weights.end(), out + i * self.experts());
-    return nb::cast(result);
+        for (std::size_t at = 0; at < per_row; ++at) {
+            const Row& row = self.row(i);
+            out[i * per_row + at] = is_awake(row.mask(), at / width) ? row.forecasts[at] : 0.0;
+        }
+    return result;
 }
 
-nb::object open_predictions(const ExpertMixture& self) {
-    if (!self.is_open()) throw InputError("there is no open step: predict first");
+nb::ndarray<nb::numpy, std::uint8_t> open_awake(const ExpertMixture& self) {
+    must_be_open(self);
+    std::uint8_t* out;
+    auto result = new_array<std::uint8_t>({self.open_rows(), self.experts()}, &out);
+    for (std::size_t i = 0; i < self.open_rows(); ++i)
+        for (std::size_t k = 0; k < self.experts(); ++k)
+            out[i * self.experts() + k] = is_awake(self.row(i).mask(), k);
+    return result;
+}
+
+nb::ndarray<nb::numpy, double> open_weights(const ExpertMixture& self) {
+    must_be_open(self);
+    double* out;
+    auto result = new_array<double>({self.open_rows(), self.experts()}, &out);
+    for (std::size_t i = 0; i < self.open_rows(); ++i)
+        std::copy(self.row(i).weights.begin(), self.row(i).weights.end(), out + i * self.experts());
+    return result;
+}
+
+nb::ndarray<nb::numpy, double> open_predictions(const ExpertMixture& self) {
+    must_be_open(self);
     double* out;
     auto result = new_array<double>({self.open_rows(), self.width()}, &out);
     for (std::size_t i = 0; i < self.open_rows(); ++i)
         std::copy(self.row(i).prediction.begin(), self.row(i).prediction.end(),
                   out + i * self.width());
-    return nb::cast(result);
+    return result;
 }
 
-nb::object open_chosen(const ExpertMixture& self) {
-    if (!self.is_open()) throw InputError("there is no open step: predict first");
+nb::ndarray<nb::numpy, std::int64_t> open_chosen(const ExpertMixture& self) {
+    must_be_open(self);
     std::int64_t* out;
     auto result = new_array<std::int64_t>({self.open_rows()}, &out);
     for (std::size_t i = 0; i < self.open_rows(); ++i)
         out[i] = static_cast<std::int64_t>(self.row(i).chosen);
-    return nb::cast(result);
+    return result;
 }
 
 nb::dict state(ExpertMixture& self) {
@@ -178,46 +183,6 @@ void restore(ExpertMixture& self, nb::dict fields) {
     self.restore(read);
 }
 
-MixtureSetup setup_of(const std::string& rule, std::vector<double> prior, const std::string& loss,
-                      nb::kwargs options) {
-    MixtureSetup setup;
-    setup.rule.name = rule;
-    setup.rule.prior = std::move(prior);
-    setup.loss = loss_of_name(loss);
-    for (auto [key, value] : options) {
-        auto name = nb::cast<std::string>(key);
-        if (name == "range")
-            setup.rule.range = nb::cast<double>(value);
-        else if (name == "rate")
-            setup.rule.rate = nb::cast<double>(value);
-        else if (name == "grid")
-            setup.rule.grid = nb::cast<std::vector<double>>(value);
-        else if (name == "relative_grid")
-            setup.rule.relative_grid = nb::cast<bool>(value);
-        else if (name == "share")
-            setup.rule.share = nb::cast<double>(value);
-        else if (name == "penalty")
-            setup.rule.penalty = nb::cast<double>(value);
-        else if (name == "entropy")
-            setup.rule.entropy = nb::cast<bool>(value);
-        else if (name == "confidence")
-            setup.rule.confidence = nb::cast<double>(value);
-        else if (name == "quantile")
-            setup.quantile = nb::cast<double>(value);
-        else if (name == "classes")
-            setup.classes = nb::cast<std::size_t>(value);
-        else if (name == "linearised")
-            setup.linearised = nb::cast<bool>(value);
-        else if (name == "randomised")
-            setup.randomised = nb::cast<bool>(value);
-        else if (name == "seed")
-            setup.seed = nb::cast<std::uint64_t>(value);
-        else
-            throw InputError("a mixture has no option " + name);
-    }
-    return setup;
-}
-
 }  // namespace
 
 void bind_experts(nb::module_& module) {
@@ -225,10 +190,22 @@ void bind_experts(nb::module_& module) {
         .def(
             "__init__",
             [](ExpertMixture* self, const std::string& rule, std::vector<double> prior,
-               const std::string& loss, nb::kwargs options) {
-                new (self) ExpertMixture(setup_of(rule, std::move(prior), loss, options));
+               const std::string& loss, double range, double rate, std::vector<double> grid,
+               bool relative_grid, double share, double penalty, bool entropy, double confidence,
+               double quantile, std::size_t classes, bool linearised, bool randomised,
+               std::uint64_t seed) {
+                RuleSetup of_rule{
+                    rule,  std::move(prior), range,   rate,      std::move(grid), relative_grid,
+                    share, penalty,          entropy, confidence};
+                new (self) ExpertMixture({std::move(of_rule), loss_of_name(loss), quantile, classes,
+                                          linearised, randomised, seed});
             },
-            nb::arg("rule"), nb::arg("prior"), nb::arg("loss"), nb::arg("options"))
+            nb::arg("rule"), nb::arg("prior"), nb::arg("loss"), nb::kw_only(),
+            nb::arg("range") = 0.0, nb::arg("rate") = 0.0, nb::arg("grid") = std::vector<double>{},
+            nb::arg("relative_grid") = false, nb::arg("share") = 0.0, nb::arg("penalty") = 0.0,
+            nb::arg("entropy") = false, nb::arg("confidence") = 0.0, nb::arg("quantile") = 0.5,
+            nb::arg("classes") = 0, nb::arg("linearised") = true, nb::arg("randomised") = false,
+            nb::arg("seed") = 0)
         .def_prop_ro("n_experts", &ExpertMixture::experts)
         .def_prop_ro("is_open", &ExpertMixture::is_open)
         .def_prop_ro("open_rows", &ExpertMixture::open_rows)
@@ -239,6 +216,8 @@ void bind_experts(nb::module_& module) {
         .def_prop_ro("totals", &totals)
         .def("open", &open, nb::arg("forecasts"), nb::arg("awake") = nb::none(),
              "Predict from a step's forecasts, and wait for its truth.")
+        .def("open_forecasts", &open_forecasts, "Forecasts of the open step; 0 for those asleep.")
+        .def("open_awake", &open_awake, "Who is awake in the open step.")
         .def("open_weights", &open_weights, "The weights of the open step, a row each.")
         .def("open_predictions", &open_predictions, "Its predictions, a row each.")
         .def("open_chosen", &open_chosen, "The experts that it follows, where they are drawn.")
@@ -294,7 +273,6 @@ void bind_experts(nb::module_& module) {
                 return self.rule().bound_to_combination(u.data());
             },
             nb::arg("weights"))
-        .def("pending", &pending)
         .def("state", &state, "Everything learned, by name.")
         .def("restore", &restore, nb::arg("fields"));
 }

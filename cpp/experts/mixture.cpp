@@ -15,7 +15,6 @@ constexpr std::uint64_t kDrawStream = 0x65787065727473;  // "experts"
 constexpr double kLargestExcess = 1e140;
 constexpr double kSmallestExcess = 1e-140;  // and above this they are not 0; nothing is, below it
 constexpr double kRangeSlack = 1 + 1e-9;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string at(std::uint64_t number) { return "step " + std::to_string(number) + ": "; }
 
@@ -26,24 +25,6 @@ std::string digits(double value) {
 }
 
 }  // namespace
-
-void Totals::visit(StateVisitor& visitor) {
-    visitor.count("rows", rows);
-    visitor.count("updates", updates);
-    visitor.count("blind", blind);
-    visitor.number("loss", loss, kAnyNumber);
-    visitor.number("expected", expected, kAnyNumber);
-    visitor.number("uniform", uniform, kAnyNumber);
-    visitor.number("error_squares", squares);
-    visitor.number("uniform_squares", uniform_squares);
-    visitor.number("percents", percents);
-    visitor.number("uniform_percents", uniform_percents);
-    visitor.number("widest", widest);
-    visitor.numbers("regret_to_experts", regret);
-    visitor.numbers("expert_loss", expert_loss);
-    visitor.numbers("awake_rows", awake, 0);
-    visitor.numbers("played", played);
-}
 
 ExpertMixture::ExpertMixture(const MixtureSetup& setup)
     : setup_(setup),
@@ -394,96 +375,6 @@ void ExpertMixture::close_bandit(double loss) {
         totals_.played[k] += row.weights[k];
         totals_.awake[k] += is_awake(row.mask(), k) ? 1 : 0;
     }
-    open_rows_ = 0;
-}
-
-// -------------------------------------------------------------------------------------- batches
-
-void ExpertMixture::note(const Row& row, std::size_t at, const History& history) const {
-    if (history.weights != nullptr)
-        std::copy(row.weights.begin(), row.weights.end(), history.weights + at * experts_);
-    if (history.predictions != nullptr)
-        std::copy(row.prediction.begin(), row.prediction.end(),
-                  history.predictions + at * loss_.width());
-    if (history.losses != nullptr) history.losses[at] = row.loss;
-    if (history.chosen != nullptr) history.chosen[at] = static_cast<std::int64_t>(row.chosen);
-    if (history.expert_losses == nullptr) return;
-    double* out = history.expert_losses + at * experts_;
-    for (std::size_t k = 0; k < experts_; ++k)
-        out[k] = is_awake(row.mask(), k) ? row.losses[k] : kNaN;
-}
-
-std::size_t ExpertMixture::leader() const {
-    return static_cast<std::size_t>(std::max_element(totals_.regret.begin(), totals_.regret.end()) -
-                                    totals_.regret.begin());
-}
-
-void ExpertMixture::run(const double* forecasts, Awake mask, const double* truths, std::size_t rows,
-                        std::size_t block, History history) {
-    if (bandit() && block > 1) throw InputError("a rule for bandits takes one row a step");
-    StateFields before = state();
-    std::vector<Row> rows_before = std::move(rows_);
-    std::size_t open_before = open_rows_;
-    std::size_t per_row = experts_ * loss_.width();
-    try {
-        rows_.clear();
-        rows_.resize(std::min(block, std::max<std::size_t>(rows, 1)));
-        for (std::size_t begin = 0; begin < rows; begin += block) {
-            std::size_t count = std::min(block, rows - begin);
-            for (std::size_t i = 0; i < count; ++i) {
-                std::size_t t = begin + i;
-                open_row(rows_[i], forecasts + t * per_row, mask ? mask + t * experts_ : nullptr,
-                         totals_.rows + i);
-            }
-            open_rows_ = count;
-            close(truths + begin, count);
-            double bound = history.bounds != nullptr ? rule_->bound(leader()) : 0.0;
-            for (std::size_t i = 0; i < count; ++i) {
-                note(rows_[i], begin + i, history);
-                if (history.bounds != nullptr) history.bounds[begin + i] = bound;
-            }
-        }
-    } catch (...) {
-        restore(before);
-        rows_ = std::move(rows_before);
-        open_rows_ = open_before;
-        throw;
-    }
-    rows_.clear();  // they point into the caller's array
-}
-
-// ---------------------------------------------------------------------------------------- state
-
-StateFields ExpertMixture::state() {
-    StateWriter writer;
-    totals_.visit(writer);
-    std::size_t of_totals = writer.fields.size();
-    rule_->visit(writer);
-    for (std::size_t i = of_totals; i < writer.fields.size(); ++i)
-        writer.fields[i].first.insert(0, "rule.");
-    return writer.fields;
-}
-
-void ExpertMixture::restore(const StateFields& fields) {
-    StateFields of_totals, of_rule;
-    for (const auto& [name, values] : fields) {
-        bool rule = name.starts_with("rule.");
-        (rule ? of_rule : of_totals).emplace_back(rule ? name.substr(5) : name, values);
-    }
-    Totals totals = totals_;
-    std::unique_ptr<Rule> rule = make_rule(setup_.rule);
-    StateReader total_reader(of_totals), rule_reader(of_rule);
-    totals.visit(total_reader);
-    rule->visit(rule_reader);
-    if (total_reader.fields_read() + rule_reader.fields_read() != fields.size())
-        throw InputError("the state has fields that the rule does not know");
-    std::vector<double> p(experts_);
-    rule->weights(nullptr, p.data());
-    for (double weight : p)
-        if (!std::isfinite(weight)) throw InputError("the state gives weights that are not finite");
-    totals_ = std::move(totals);
-    rule_ = std::move(rule);
-    rows_.clear();
     open_rows_ = 0;
 }
 

@@ -222,7 +222,7 @@ def permuted_leaves(ensemble: Ensemble, tree: int, data: object, rows: Annotated
 class ExpertMixture:
     """Experts, a rule that weighs them, a loss."""
 
-    def __init__(self, rule: str, prior: Sequence[float], loss: str, **options) -> None: ...
+    def __init__(self, rule: str, prior: Sequence[float], loss: str, *, range: float = 0.0, rate: float = 0.0, grid: Sequence[float] = [], relative_grid: bool = False, share: float = 0.0, penalty: float = 0.0, entropy: bool = False, confidence: float = 0.0, quantile: float = 0.5, classes: int = 0, linearised: bool = True, randomised: bool = False, seed: int = 0) -> None: ...
 
     @property
     def n_experts(self) -> int: ...
@@ -251,13 +251,19 @@ class ExpertMixture:
     def open(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> object:
         """Predict from a step's forecasts, and wait for its truth."""
 
-    def open_weights(self) -> object:
+    def open_forecasts(self) -> NDArray[numpy.float64]:
+        """Forecasts of the open step; 0 for those asleep."""
+
+    def open_awake(self) -> NDArray[numpy.uint8]:
+        """Who is awake in the open step."""
+
+    def open_weights(self) -> NDArray[numpy.float64]:
         """The weights of the open step, a row each."""
 
-    def open_predictions(self) -> object:
+    def open_predictions(self) -> NDArray[numpy.float64]:
         """Its predictions, a row each."""
 
-    def open_chosen(self) -> object:
+    def open_chosen(self) -> NDArray[numpy.int64]:
         """The experts that it follows, where they are drawn."""
 
     def close(self, truth: float) -> None:
@@ -285,8 +291,6 @@ class ExpertMixture:
     def bound_with_shifts(self, shifts: int) -> float: ...
 
     def bound_to_combination(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
-
-    def pending(self) -> object: ...
 
     def state(self) -> dict:
         """Everything learned, by name."""

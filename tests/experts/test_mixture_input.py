@@ -13,6 +13,7 @@ from bosquet.experts import (
     oracle,
     play,
 )
+from bosquet.experts._game import open_step
 from bosquet.experts.rules import RULES
 
 
@@ -28,11 +29,11 @@ def stream():
 
 
 def unchanged_by(mixture, act, error, message):
-    before, pending = mixture._core.state(), mixture._core.pending()
+    before, pending = mixture._core.state(), open_step(mixture._core)
     with pytest.raises(error, match=message):
         act()
     assert mixture._core.state() == before
-    after = mixture._core.pending()
+    after = open_step(mixture._core)
     assert all(np.array_equal(a, b) for a, b in zip(pending, after, strict=True))
 
 

@@ -36,7 +36,6 @@ RULES = {
     "ftrl entropy": FTRL("entropy"),
 }
 NEED_RANGE = ("ewa tuned", "fixed-share")
-SLACK = 1e-9
 
 losses_in_01 = st.tuples(st.integers(2, 6), st.integers(1, 60)).flatmap(
     lambda shape: arrays(float, (shape[1], shape[0]), elements=st.floats(0, 1))
@@ -47,7 +46,9 @@ extreme = st.tuples(st.integers(2, 6), st.integers(1, 120)).flatmap(
 
 
 def holds(game):
-    return (game.regret_ <= game.bound_ + SLACK * (1 + np.abs(game.bound_))).all()
+    """Up to the rounding of the losses, which is all there is to see where they are alike."""
+    rounding = 1e-9 + 1e-12 * game._core.totals["expert_loss"].max()
+    return (game.regret_ <= game.bound_ * (1 + 1e-9) + rounding).all()
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -26,6 +26,11 @@ CHECKS: dict[str, Check] = {
 }
 
 
+def open_step(core: ExpertMixture) -> tuple[np.ndarray, np.ndarray] | None:
+    """Forecasts and mask of the step that is open, if one is."""
+    return (core.open_forecasts(), core.open_awake()) if core.is_open else None
+
+
 class RangeWarning(UserWarning):
     """Losses lie farther apart than `loss_range` promised, so that its bound no longer holds."""
 
@@ -243,7 +248,7 @@ class Game(RegressorMixin, BaseEstimator):
         state = dict(super().__getstate__())
         if "_core" in state:
             core = state.pop("_core")
-            state["_saved_core"] = (core.state(), core.pending())
+            state["_saved_core"] = (core.state(), open_step(core))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -14,9 +14,9 @@ def judge(
     core: ExpertMixture, loss: UserLoss, truths: Any, shape: tuple[int, ...], linearised: bool
 ) -> dict[str, np.ndarray]:
     """Close the open step of `core`; returns what happened, a row each."""
-    forecasts, awake = core.pending()
+    forecasts = core.open_forecasts()
     forecasts = forecasts.reshape(len(forecasts), *shape)
-    awake = awake.astype(bool)
+    awake = core.open_awake().astype(bool)
     if len(truths) != len(forecasts):
         raise ValueError(f"the step has {len(forecasts)} rows, but {len(truths)} truths came")
     weights, said = core.open_weights(), core.open_predictions()
@@ -36,7 +36,8 @@ def judge(
         else:
             level = weights[i, up] @ losses[i, up] if core.draws else own[i]
             excess[up] += level - losses[i, up]
-    played = {"weights": weights, "predictions": said if len(shape) > 1 else said[:, 0]}
+    played: dict[str, np.ndarray] = {"weights": weights}
+    played["predictions"] = said if len(shape) > 1 else said[:, 0]
     chosen = core.open_chosen()
     if core.draws:
         played["chosen"] = chosen

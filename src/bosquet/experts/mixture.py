@@ -281,7 +281,7 @@ class Mixture(Game):
             played = self._judge([y] if self.block == 1 else y)
         else:
             truths = read_truths([y] if self.block == 1 else y, core.open_rows, self._classes)
-            forecasts, awake = core.pending()
+            forecasts, awake = core.open_forecasts(), core.open_awake()
             played = core.run(forecasts, truths, awake, core.open_rows, True)
         if self.history is True:
             self._played.add(played)

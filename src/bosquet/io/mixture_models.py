@@ -17,6 +17,7 @@ def no_trees() -> Ensemble:
 
 def mixture_metadata(mixture: Any) -> dict[str, Any]:
     """Parameters, the state of the rule, and the step that is open, if one is."""
+    from bosquet.experts._game import open_step
     from bosquet.experts.losses import UserLoss
     from bosquet.experts.rules import rule_of
 
@@ -29,7 +30,7 @@ def mixture_metadata(mixture: Any) -> dict[str, Any]:
     for name in ("rule", "random_state", "classes"):
         parameters.pop(name, None)
     rule = rule_of(mixture.rule)
-    pending = mixture._core.pending()
+    pending = open_step(mixture._core)
     names = getattr(mixture, "feature_names_in_", None)
     return {
         "estimator": "Mixture",

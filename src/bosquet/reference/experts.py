@@ -192,7 +192,7 @@ def gradient_descent(n: int) -> Rule:
     while True:
         losses = yield p
         r = p @ losses - losses
-        squares += r @ r
+        squares += float(r @ r)
         if squares > 0:
             p = nearest_weights(p + r / np.sqrt(squares))
 
@@ -209,7 +209,7 @@ def regularised_leader(n: int, loss_range: float, entropy: bool) -> Rule:
         losses = yield p
         r = p @ losses - losses
         regret = regret + r
-        squares += (r.max() - r.min()) ** 2 if entropy else r @ r
+        squares += float((r.max() - r.min()) ** 2 if entropy else r @ r)
 
 
 def ridge(forecasts: Array, truths: Array, penalty: float) -> Array:
