@@ -4,13 +4,14 @@ import argparse
 import sys
 import time
 
-from reproduce import forests, hitters
+from reproduce import experts, forests, hitters
 
 WORKS = {
     "hitters": hitters.two_cuts,
     "breiman-2001": forests.breiman_2001,
     "breiman-1996": forests.breiman_1996,
     "esl-spam": forests.esl_spam,
+    "opera": experts.electric_load,
 }
 
 
@@ -27,7 +28,9 @@ def main():
         for what, theirs, ours, within in WORKS[name](given.data):
             good = abs(theirs - ours) <= within
             far += not good
-            print(f"| {what} | {theirs:g} | {ours:.4g} | {within:g} | {'yes' if good else 'NO'} |")
+            print(
+                f"| {what} | {theirs:.7g} | {ours:.7g} | {within:g} | {'yes' if good else 'NO'} |"
+            )
             sys.stdout.flush()
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 1 if far else 0

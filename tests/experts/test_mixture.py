@@ -154,6 +154,8 @@ def test_probabilities_of_classes_are_mixed(rule, loss):
         probability = mixture.predictions_[np.arange(150), numbers]
         np.testing.assert_allclose(mixture.losses_, -np.log(probability), rtol=1e-12)
     same_game(mixture, Mixture(rule, loss, classes=3).fit(F, numbers))
+    said = (F * mixture.final_weights_[:, None]).sum(axis=1).argmax(axis=1)
+    assert mixture.score(F, labels) == (said == numbers).mean()
 
 
 def test_ridge_on_probabilities_is_least_squares_on_the_indicator():

@@ -11,7 +11,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import LinearSVC
 
+import bosquet
 from bosquet import SuperLearnerClassifier, SuperLearnerRegressor
+from bosquet.io import ModelFileError, model_from_bytes
+from bosquet.io.container import load_parts, save_parts
 
 
 def regression(rows=200, seed=0):
@@ -202,3 +205,71 @@ def test_leave_one_out_is_a_way_to_fold():
     X, y = regression(25)
     model = SuperLearnerRegressor(LEARNERS[:2], cv=LeaveOneOut()).fit(X, y)
     assert model.cv_predictions_.shape == (25, 2)
+
+
+# ------------------------------------------------------------------------------ files
+def saved(kind, tmp_path):
+    if kind == "classes":
+        X, y = classification()
+        learners = [
+            ("tree", bosquet.DecisionTreeClassifier(max_depth=2)),
+            ("forest", bosquet.RandomForestClassifier(5, random_state=0)),
+        ]
+        model = SuperLearnerClassifier(learners, cv=3, random_state=0).fit(X, y)
+    else:
+        X, y = regression()
+        learners = [
+            ("tree", bosquet.DecisionTreeRegressor(max_depth=2)),
+            ("boosted", bosquet.GradientBoostingRegressor(n_estimators=5)),
+        ]
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        X, model = frame, SuperLearnerRegressor(learners, cv=3, random_state=0).fit(frame, y)
+    path = tmp_path / "super.bosquet"
+    model.save(path)
+    return model, X, path
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_super_learner_of_our_own_learners_is_saved_whole(kind, tmp_path):
+    model, X, path = saved(kind, tmp_path)
+    again = bosquet.load(path)
+    say = "predict_proba" if kind == "classes" else "predict"
+    assert np.array_equal(getattr(again, say)(X), getattr(model, say)(X))
+    assert str(again.cv_table_) == str(model.cv_table_)
+    assert [name for name, _ in again.estimators] == [name for name, _ in model.estimators]
+    assert getattr(again, "feature_names_in_", 0) is not None
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("weights", [0.5, 0.6]),
+        ("weights", [1.5, -0.5]),
+        ("weights", [1.0]),
+        ("cv_loss", [1.0]),
+        ("cv_loss", "abc"),
+        ("names", ["a"]),
+        ("names", ["cv", "b"]),
+        ("n_features", 7),
+        ("feature_names", ["a"]),
+        ("estimator", "SuperLearner"),
+        ("parameters", {"combination": "other"}),
+        ("classes", {"dtype": "U3", "values": ["b", "a"]}),
+    ],
+)
+def test_a_tampered_super_learner_is_refused(kind, key, value, tmp_path):
+    if kind == "numbers" and key == "classes":
+        pytest.skip("numbers have no classes")
+    _, _, path = saved(kind, tmp_path)
+    parts, metadata = load_parts(path.read_bytes())
+    metadata[key] = value
+    with pytest.raises(ModelFileError):
+        model_from_bytes(save_parts(parts, metadata))
+
+
+def test_learners_of_other_libraries_are_not_saved():
+    X, y = regression()
+    model = SuperLearnerRegressor(LEARNERS, cv=3).fit(X, y)
+    with pytest.raises(ValueError, match="'line' is a sklearn"):
+        model.save("nowhere")

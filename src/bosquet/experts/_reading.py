@@ -47,7 +47,12 @@ def read_truths(y: Any, n_steps: int, classes: np.ndarray | None) -> np.ndarray:
         raise ValueError(f"y must have one truth a step, got shape {array.shape}")
     check_same_length(array.size, n_steps)
     if classes is not None:
-        return np.array([class_number(label, classes) for label in array], dtype=float)
+        try:
+            labels, place = np.unique(array, return_inverse=True)
+        except TypeError:  # labels that cannot be sorted
+            labels, place = array, np.arange(array.size)
+        numbers = np.array([class_number(label, classes) for label in labels], dtype=float)
+        return numbers[place]
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y has complex numbers")
     try:

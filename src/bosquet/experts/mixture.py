@@ -93,6 +93,8 @@ class Mixture(Game):
         Total loss of the mixture, and its mean over the draws.
     n_steps_ : int
         Rows played so far.
+    learning_rate_ : float
+        Of the next step; NaN where a rule has several, or an infinite one.
     n_features_in_ : int
         Number of experts.
 
@@ -287,6 +289,14 @@ class Mixture(Game):
             self._played.add(played)
 
     # ------------------------------------------------------------ looking, saving
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the present weights on some rows; with `classes`, the share of labels they get right."""
+        if self.classes is None:
+            return super().score(X, y, sample_weight)
+        said = self.predict(X).argmax(axis=1)
+        right = said == read_truths(y, len(said), self._classes)
+        return float(np.average(right, weights=sample_weight))
+
     def recommend(self, how: str = "average") -> np.ndarray:
         """Weights to go on with when the game is over (pure exploration).
 

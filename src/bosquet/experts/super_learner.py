@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,18 @@ class CVTable:
         NaN for the super learner itself.
     """
 
-    def __init__(self, names: list[str], losses: np.ndarray, weights: np.ndarray):
+    def __init__(
+        self, names: list[str], loss: np.ndarray, standard_error: np.ndarray, weights: np.ndarray
+    ):
         self.names = [*names, "super learner"]
-        self.loss = losses.mean(axis=0)
-        self.standard_error = losses.std(axis=0, ddof=1) / np.sqrt(len(losses))
+        self.loss, self.standard_error = loss, standard_error
         self.weights = np.append(weights, np.nan)
+
+    @classmethod
+    def of_rows(cls, names: list[str], losses: np.ndarray, weights: np.ndarray) -> CVTable:
+        """From the losses of every row, a column a learner and one for the super learner."""
+        error = losses.std(axis=0, ddof=1) / np.sqrt(len(losses))
+        return cls(names, losses.mean(axis=0), error, weights)
 
     def __str__(self) -> str:
         rows = [["", "cv loss", "s.e.", "weight"]]
@@ -156,7 +164,7 @@ class BaseSuperLearner(NamedLearners):
             self.weights_ = find(problem, "convex").weights
         combined = np.tensordot(said, self.weights_, axes=(1, 0))[:, None]
         own = loss_matrix(combined, target.astype(float), self.loss, 0.5)
-        self.cv_table_ = CVTable(names, np.hstack([losses, own]), self.weights_)
+        self.cv_table_ = CVTable.of_rows(names, np.hstack([losses, own]), self.weights_)
 
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says: (n_samples, n_learners), or with a column a class."""
@@ -164,6 +172,15 @@ class BaseSuperLearner(NamedLearners):
         X = self._table(X, reset=False)
         named = self.named_estimators_.items()
         return np.stack([self._say(learner, X, name) for name, learner in named], axis=1)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``bosquet.load`` reads; every learner has to be Bosquet's own.
+
+        The predictions of the folds are not written.
+        """
+        from bosquet.io import save_model
+
+        save_model(self, path)
 
     def _combined(self, X: Any) -> np.ndarray:
         return np.tensordot(self.votes(X), self.weights_, axes=(1, 0))

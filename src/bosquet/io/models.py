@@ -12,6 +12,7 @@ from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.mixture_models import mixture_from, mixture_metadata, no_trees
+from bosquet.io.stacked_models import STACKED, stacked_from, stacked_parts
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 
 # Models made of models made of models ... : no deeper than this.
@@ -60,6 +61,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet.bagging._base import BaseBagging
     from bosquet.bagging.voting import BaseVoting
     from bosquet.experts import Mixture
+    from bosquet.experts.super_learner import BaseSuperLearner
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
 
@@ -72,13 +74,12 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     if isinstance(estimator, BaseForest):
         check_is_fitted(estimator, "_ensemble")
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
-    if isinstance(estimator, BaseBagging | BaseVoting):
+    if isinstance(estimator, BaseBagging | BaseVoting | BaseSuperLearner):
         check_is_fitted(estimator, "estimators_")
         if nested == MOST_NESTED:
             raise ValueError(f"it is nested in more than {MOST_NESTED - 1} other models")
-        return save_parts(
-            *combined_parts(estimator, lambda member: model_bytes(member, nested + 1))
-        )
+        take_apart = stacked_parts if isinstance(estimator, BaseSuperLearner) else combined_parts
+        return save_parts(*take_apart(estimator, lambda member: model_bytes(member, nested + 1)))
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
@@ -117,7 +118,8 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
             return _estimator_from(*load_bytes(data))
         if nested == MOST_NESTED:
             raise ModelFileError("the models are nested too deeply")
-        return combined_from(*combined, lambda part: model_from_bytes(part, nested + 1))
+        put_together = stacked_from if combined[1]["estimator"] in STACKED else combined_from
+        return put_together(*combined, lambda part: model_from_bytes(part, nested + 1))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:

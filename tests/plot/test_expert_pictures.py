@@ -1,13 +1,18 @@
 """Pictures of mixtures show the numbers that the mixtures hold."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from stored_pictures import assert_looks_as_stored, plain_style
 
 from bosquet import Mixture, plot
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def plain():
+    with plain_style():
+        yield
 
 
 @pytest.fixture
@@ -16,8 +21,17 @@ def fitted():
     y = 3 + rng.normal(size=60)
     F = y[:, None] + rng.normal(size=(60, 4))
     F[10:20, 3] = np.nan
-    yield Mixture("boa").fit(F, y), F, y
-    plt.close("all")
+    return Mixture("boa").fit(F, y), F, y
+
+
+def test_four_pictures_of_a_mixture_look_as_stored(fitted):
+    mixture, F, _ = fitted
+    figure, axes = plt.subplots(4, 1, figsize=(8, 11), layout="constrained")
+    plot.expert_weights(mixture, ax=axes[0])
+    plot.expert_losses(mixture, ax=axes[1])
+    plot.expert_regret(mixture, ax=axes[2])
+    plot.expert_contributions(mixture, F, ax=axes[3])
+    assert_looks_as_stored(figure, "experts")
 
 
 def test_weights_are_stacked_up_to_one(fitted):
