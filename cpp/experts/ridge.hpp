@@ -17,14 +17,10 @@ class OnlineRidge final : public Rule {
         : Rule(setup),
           penalty_(setup.penalty),
           root_(size() * size(), 0.0),
-          right_(size()),
+          right_(size(), 0.0),
           weight_(prior_),
           row_(size()) {
-        double start = std::sqrt(setup.penalty);
-        for (std::size_t k = 0; k < size(); ++k) {
-            root_[k * size() + k] = start;
-            right_[k] = start * prior_[k];
-        }
+        if (penalty_ > 0) start();
     }
 
     Feedback feedback() const override { return Feedback::regression; }
@@ -35,6 +31,14 @@ class OnlineRidge final : public Rule {
     }
 
     void regress(const double* forecasts, double truth) override {
+        if (!(penalty_ >
+              0)) {  // in proportion to the forecasts, so that their unit does not matter
+            double squares =
+                sum_over(size(), [&](std::size_t k) { return forecasts[k] * forecasts[k]; });
+            penalty_ = kRelativePenalty * squares / static_cast<double>(size());
+            if (!(penalty_ > 0)) penalty_ = 1;
+            start();
+        }
         double said = sum_over(size(), [&](std::size_t k) { return weight_[k] * forecasts[k]; });
         lost_ += (truth - said) * (truth - said);
         for (std::size_t k = 0; k < size(); ++k) row_[k] = forecasts[k];
@@ -59,6 +63,7 @@ class OnlineRidge final : public Rule {
     }
 
     void visit(StateVisitor& visitor) override {
+        visitor.number("penalty", penalty_);
         visitor.numbers("root", root_);
         visitor.numbers("right", right_);
         visitor.numbers("weights", weight_);
@@ -67,6 +72,16 @@ class OnlineRidge final : public Rule {
     }
 
   private:
+    static constexpr double kRelativePenalty = 0.01;
+
+    void start() {
+        double root = std::sqrt(penalty_);
+        for (std::size_t k = 0; k < size(); ++k) {
+            root_[k * size() + k] = root;
+            right_[k] = root * prior_[k];
+        }
+    }
+
     // A Givens rotation that clears entry i of the new row.
     void rotate_in(std::size_t i, double& rest) {
         double* line = root_.data() + i * size();

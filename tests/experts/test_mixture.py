@@ -12,6 +12,7 @@ from bosquet import Mixture
 from bosquet.experts import (
     ExponentialWeights,
     FixedShare,
+    OnlineRidge,
     RangeWarning,
     UserLoss,
     oracle,
@@ -160,7 +161,7 @@ def test_probabilities_of_classes_are_mixed(rule, loss):
 
 def test_ridge_on_probabilities_is_least_squares_on_the_indicator():
     F, labels = class_forecasts()
-    mixture = Mixture("ridge", classes=["a", "b", "c"]).fit(F, labels)
+    mixture = Mixture(OnlineRidge(1.0), classes=["a", "b", "c"]).fit(F, labels)
     truth = (labels[:, None] == np.array(["a", "b", "c"])).astype(float)
     X, y = F.transpose(0, 2, 1).reshape(-1, 4), truth.ravel()
     exact = np.linalg.solve(np.eye(4) + X.T @ X, 0.25 + X.T @ y)

@@ -148,6 +148,18 @@ def test_ridge_is_least_squares_on_the_past(penalty):
     np.testing.assert_allclose(mixture.final_weights_, expected[-1], rtol=1e-9, atol=1e-10)
 
 
+def test_ridges_penalty_is_in_the_unit_of_the_forecasts_unless_it_is_given():
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=STEPS)
+    F = y[:, None] * rng.normal(size=N) + rng.normal(size=(STEPS, N))
+    expected = twin.ridge(F, y, 0.01 * (F[0] ** 2).mean())
+    for unit in (1.0, 1e6):
+        mixture = Mixture("ridge").fit(unit * F, unit * y)
+        np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-7, atol=1e-9)
+    nothing = Mixture("ridge").fit(np.zeros((3, 2)), np.zeros(3))
+    assert nothing.final_weights_.tolist() == [0.5, 0.5]
+
+
 def test_ridge_keeps_its_digits_on_forecasts_that_are_large_and_alike():
     rng = np.random.default_rng(6)
     y = 1e6 + rng.normal(size=5000)

@@ -142,6 +142,16 @@ def simple_regret(weights: Any, losses: Any) -> float:
     return float(weights @ losses - losses.min())
 
 
+def _name_of(mixture: Mixture) -> str:
+    """The rule's, with the parameters that are not as they come."""
+    rule = rule_of(mixture.rule)
+    usual = type(rule)().get_params()
+    set_apart = {k: v for k, v in rule.get_params().items() if repr(v) != repr(usual[k])}
+    if not set_apart:
+        return rule.name
+    return f"{rule.name} ({', '.join(f'{name}={value}' for name, value in set_apart.items())})"
+
+
 class OracleTable:
     """Mixtures beside what was best in hindsight, one line each; ``print`` shows it.
 
@@ -238,7 +248,7 @@ def oracle_table(
             rule if given else Mixture(rule, loss, quantile=quantile, classes=classes, **options)
         )
         mixture.fit(F, y, awake=awake)
-        name = rule_of(mixture.rule).name
+        name = _name_of(mixture)
         mean = mixture.loss_ / mixture.n_steps_
         leader = mixture.regret_.argmax()
         rows.append(

@@ -20,8 +20,9 @@ class OnlineRidge(Rule):
 
     Parameters
     ----------
-    l2_regularization : float, default=1.0
-        λ; opera's lambda. In the unit of a squared forecast.
+    l2_regularization : float, default=None
+        λ; opera's lambda. In the unit of a squared forecast. None: a hundredth of the mean square of
+        the first step's forecasts, so that their unit does not matter.
 
     References
     ----------
@@ -37,16 +38,17 @@ class OnlineRidge(Rule):
     >>> F = y[:, None] * [0.5, 0.8] + rng.normal(scale=0.3, size=(500, 2))  # both shrink the truth
     >>> mixture = Mixture("ridge").fit(F, y)
     >>> print(mixture.final_weights_.round(2))
-    [0.52 0.81]
+    [0.51 0.82]
     """
 
     name: ClassVar[str] = "ridge"
-    checks: ClassVar[dict[str, Check]] = {"l2_regularization": number(0, open_low=True)}
+    checks: ClassVar[dict[str, Check]] = {"l2_regularization": number(0, open_low=True, none=True)}
 
-    def __init__(self, l2_regularization: float = 1.0):
+    def __init__(self, l2_regularization: float | None = None):
         self.l2_regularization = l2_regularization
 
     def _settings(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
-        return {"penalty": float(self.l2_regularization)}
+        given = self.l2_regularization
+        return {} if given is None else {"penalty": float(given)}

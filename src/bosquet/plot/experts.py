@@ -20,6 +20,12 @@ def _names(mixture: Any) -> list[str]:
     return expert_names(mixture)
 
 
+def _colour(mixture: Any, expert: int) -> Any:
+    """The same for an expert in every picture."""
+    share = expert / max(mixture.n_features_in_ - 1, 1)
+    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * share)
+
+
 def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
     """Groups of experts to draw: the heaviest one by one, the others together; labels, colours."""
     weights = np.abs(mixture.weights_).mean(axis=0)
@@ -27,9 +33,7 @@ def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list
     shown = [np.array([k]) for k in order[:most]]
     names = _names(mixture)
     labels = [names[k] for k in order[:most]]
-    colours: list[Any] = list(
-        pyplot_or_error().get_cmap("viridis")(np.linspace(0.1, 0.95, len(shown)))
-    )
+    colours = [_colour(mixture, k) for k in order[:most]]
     if len(order) > most:
         shown.append(order[most:])
         labels.append(f"{len(order) - most} others")
@@ -130,9 +134,8 @@ def expert_losses(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
     total = losses.cumsum(axis=0)
     steps, names = np.arange(1, len(own) + 1), _names(mixture)
     best = np.argsort(total[-1], kind="stable")[:most]
-    colours = pyplot_or_error().get_cmap("viridis")(np.linspace(0.1, 0.95, len(best)))
-    for k, colour in zip(best, colours, strict=True):
-        ax.plot(steps, total[:, k], color=colour, linewidth=1, label=names[k])
+    for k in best:
+        ax.plot(steps, total[:, k], color=_colour(mixture, k), linewidth=1, label=names[k])
     ax.plot(steps, own.cumsum(), color=ORANGE, linewidth=2, label="mixture")
     return _finish(ax, "cumulative loss")
 
