@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _HOME = {
     "BaggingClassifier": "bosquet.bagging",
     "BaggingRegressor": "bosquet.bagging",
+    "CalibratedModel": "bosquet.trust",
     "DecisionTreeClassifier": "bosquet.trees",
     "DecisionTreeRegressor": "bosquet.trees",
     "ExtraTreesClassifier": "bosquet.forests",
@@ -32,6 +33,7 @@ _HOME = {
 __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
+    "CalibratedModel",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",

@@ -1,0 +1,30 @@
+"""Scores and intervals that can be acted on: calibrated probabilities, conformal intervals and sets.
+
+Everything here takes Bosquet's models and scikit-learn's alike.
+"""
+
+from bosquet.trust.calibrated import CalibratedModel
+from bosquet.trust.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from bosquet.trust.costs import cost_threshold
+from bosquet.trust.reliability import (
+    BrierDecomposition,
+    CalibrationError,
+    ReliabilityCurve,
+    brier_decomposition,
+    calibration_error,
+    reliability_curve,
+)
+
+__all__ = [
+    "BetaCalibrator",
+    "BrierDecomposition",
+    "CalibratedModel",
+    "CalibrationError",
+    "IsotonicCalibrator",
+    "PlattCalibrator",
+    "ReliabilityCurve",
+    "brier_decomposition",
+    "calibration_error",
+    "cost_threshold",
+    "reliability_curve",
+]
