@@ -5,6 +5,7 @@ Everything here takes Bosquet's models and scikit-learn's alike.
 
 from bosquet.trust.calibrated import CalibratedModel
 from bosquet.trust.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from bosquet.trust.conformal import ConformalModel
 from bosquet.trust.costs import cost_threshold
 from bosquet.trust.reliability import (
     BrierDecomposition,
@@ -20,6 +21,7 @@ __all__ = [
     "BrierDecomposition",
     "CalibratedModel",
     "CalibrationError",
+    "ConformalModel",
     "IsotonicCalibrator",
     "PlattCalibrator",
     "ReliabilityCurve",
