@@ -253,6 +253,8 @@ class ConformalModel(BaseEstimator):
                 warn_of_column_vector()
             return target[0]
         labels = check_labels(y)
+        if labels.size == 0:
+            raise ValueError("y is empty: found array with 0 sample(s)")
         known = learn_classes(labels)
         if known.size < 2:
             raise ValueError(
@@ -320,7 +322,7 @@ class ConformalModel(BaseEstimator):
         number = int(size) if isinstance(size, int | np.integer) else max(1, round(size * y.size))
         if number >= y.size:
             raise ValueError(
-                f"calibration_size={size!r} sets {number} of {y.size} row(s) aside, which leaves none to fit"
+                f"calibration_size={size!r} sets {number} of n_samples={y.size} aside, which leaves none to fit"
             )
         if labels is not None:
             counts = np.unique(labels, return_counts=True)[1]
