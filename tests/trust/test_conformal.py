@@ -362,7 +362,7 @@ def test_what_a_model_cannot_do_is_said_at_once(numbers, three_classes):
         (ConformalModel(GaussianNB()), labels * 0, "y holds one class only"),
         (ConformalModel(LinearRegression(), per_class=True), y, "per_class=True is for class"),
         (ConformalModel(LinearRegression(), "cv+", prefit=True), y, "prefit=True has no meaning"),
-        (ConformalModel(LinearRegression(), calibration_size=500), y, "leaves none to fit"),
+        (ConformalModel(LinearRegression(), calibration_size=500), y, "none is left to fit"),
         (ConformalModel(LinearRegression(), "cv+", cv=501), y, "cv=501 must be from 2"),
         (ConformalModel(LinearRegression()), np.c_[y, y], "y has 2 columns"),
         (ConformalModel(RandomForestRegressor(), "cqr", quantiles=(0.9, 0.1)), y, "rising order"),

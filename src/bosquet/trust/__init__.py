@@ -7,6 +7,7 @@ from bosquet.trust.calibrated import CalibratedModel
 from bosquet.trust.calibrators import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
 from bosquet.trust.conformal import ConformalModel
 from bosquet.trust.costs import cost_threshold
+from bosquet.trust.coverage import covered
 from bosquet.trust.reliability import (
     BrierDecomposition,
     CalibrationError,
@@ -28,5 +29,6 @@ __all__ = [
     "brier_decomposition",
     "calibration_error",
     "cost_threshold",
+    "covered",
     "reliability_curve",
 ]

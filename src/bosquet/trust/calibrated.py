@@ -45,10 +45,10 @@ class CalibratedMember:
 
     model: Any
     calibrators: list[Calibrator]
-    floor: float  # probabilities nearer to 0 or 1 than this count as this
+    floor: float | None  # probabilities nearer to 0 or 1 count as this; None: scores are log-odds
 
     def probabilities(self, X: Any, classes: np.ndarray) -> np.ndarray:
-        scores = log_odds(self.model, X, classes, self.floor)
+        scores = log_odds(score_rows(self.model, X, classes), self.floor)
         mapped = np.column_stack(
             [calibrate(scores[:, k]) for k, calibrate in enumerate(self.calibrators)]
         )
@@ -71,7 +71,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
     .. math:: q_k(x) = \frac{g_k(s_k(x))}{\sum_j g_j(s_j(x))} .
 
     Scores are log-odds of `predict_proba`, or `decision_function` where there are no probabilities.
-    Probabilities nearer to 0 or 1 than 1/(2n + 2) are drawn back to it: n rows cannot tell them apart.
+    Probabilities of 0 and 1 count as half of the smallest distance from them that is otherwise seen.
 
     Parameters
     ----------
@@ -177,7 +177,8 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         if self.costs is not None:
             check_costs(self.costs, self.classes_.size)
         if prefit:
-            self.members_ = [self._calibrated(self.model, X, numbers, weight)]
+            scores = score_rows(self.model, X, self.classes_)
+            self.members_ = [self._calibrated(self.model, scores, numbers, weight)]
         elif isinstance(self.cv, str):
             if self.cv != "oob":
                 raise ValueError(
@@ -240,22 +241,23 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         if self.ensemble:
             return [
                 self._calibrated(
-                    model, rows_of(X, rows), numbers[rows], weight[rows] if weight.size else weight
+                    model,
+                    score_rows(model, rows_of(X, rows), self.classes_),
+                    numbers[rows],
+                    weight[rows] if weight.size else weight,
                 )
                 for model, rows in zip(models, held_out, strict=True)
             ]
         rows = np.concatenate(held_out)
-        floor = _floor(rows.size)
         scores = np.concatenate(
             [
-                log_odds(model, rows_of(X, some), self.classes_, floor)
+                score_rows(model, rows_of(X, some), self.classes_)
                 for model, some in zip(models, held_out, strict=True)
             ]
         )
-        calibrators = self._fit_calibrators(
-            scores, numbers[rows], weight[rows] if weight.size else weight
-        )
-        return [CalibratedMember(fit_clone(self.model, X, labels, own_weight), calibrators, floor)]
+        model = fit_clone(self.model, X, labels, own_weight)
+        own = weight[rows] if weight.size else weight
+        return [self._calibrated(model, scores, numbers[rows], own)]
 
     def _out_of_bag(
         self, X: Any, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
@@ -273,30 +275,22 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "the rows that some bag left out are not of all classes: fit more trees or learners"
             )
-        floor = _floor(judged.size)
-        calibrators = self._fit_calibrators(
-            _log_odds_of(votes[judged], floor),
-            numbers[judged],
-            weight[judged] if weight.size else weight,
-        )
-        return CalibratedMember(model, calibrators, floor)
+        own = weight[judged] if weight.size else weight
+        return self._calibrated(model, votes[judged], numbers[judged], own)
 
     def _calibrated(
-        self, model: Any, X: Any, numbers: np.ndarray, weight: np.ndarray
+        self, model: Any, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> CalibratedMember:
-        floor = _floor(numbers.size)
-        scores = log_odds(model, X, self.classes_, floor)
-        return CalibratedMember(model, self._fit_calibrators(scores, numbers, weight), floor)
-
-    def _fit_calibrators(
-        self, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray
-    ) -> list[Calibrator]:
+        """A fitted model with the maps that follow from its scores of unseen rows."""
+        floor = _floor(scores) if hasattr(model, "predict_proba") else None
+        scores = log_odds(scores, floor)
         weight = weight if weight.size else np.ones(numbers.size)
         events = [1] if self.classes_.size == 2 else range(self.classes_.size)
-        return [
+        calibrators = [
             CALIBRATORS[self.method]().fit(scores[:, column], (numbers == k).astype(float), weight)
             for column, k in enumerate(events)
         ]
+        return CalibratedMember(model, calibrators, floor)
 
     # --------------------------------------------------------------- predicting
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -338,19 +332,10 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
 
 
 # ------------------------------------------------------------------------------------------ scores
-def _floor(n_rows: int) -> float:
-    return 1 / (2 * n_rows + 2)
-
-
-def _log_odds_of(probabilities: np.ndarray, floor: float) -> np.ndarray:
-    columns = probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
-    return logit(np.clip(columns, floor, 1 - floor))
-
-
-def log_odds(model: Any, X: Any, classes: np.ndarray, floor: float) -> np.ndarray:
-    """Scores of shape (rows, 1) for two classes, (rows, classes) for more."""
+def score_rows(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """Probabilities (rows, classes), or decisions (rows, 1) and of several classes (rows, classes)."""
     if hasattr(model, "predict_proba"):
-        return _log_odds_of(probabilities_by_class(model, X, classes), floor)
+        return probabilities_by_class(model, X, classes)
     if not hasattr(model, "decision_function"):
         raise ValueError(
             f"{type(model).__name__} has neither predict_proba nor decision_function: there is no score"
@@ -358,3 +343,20 @@ def log_odds(model: Any, X: Any, classes: np.ndarray, floor: float) -> np.ndarra
         )
     scores = np.asarray(model.decision_function(X), dtype=float)
     return scores[:, None] if scores.ndim == 1 else scores
+
+
+def log_odds(scores: np.ndarray, floor: float | None) -> np.ndarray:
+    """Log-odds of shape (rows, 1) for two classes, (rows, classes) for more."""
+    if floor is None:
+        return scores
+    columns = scores[:, 1:] if scores.shape[1] == 2 else scores
+    return logit(np.clip(columns, floor, 1 - floor))
+
+
+def _floor(probabilities: np.ndarray) -> float:
+    """Half of the smallest distance from 0 and 1 that a probability has, other than none."""
+    distance = np.minimum(probabilities, 1 - probabilities)
+    distance = distance[distance > 0]
+    if not distance.size:
+        return 1 / (2 * len(probabilities) + 2)
+    return max(float(distance.min()) / 2, 1e-15)  # 1 less that is still a number below 1

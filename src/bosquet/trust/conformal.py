@@ -322,7 +322,7 @@ class ConformalModel(BaseEstimator):
         number = int(size) if isinstance(size, int | np.integer) else max(1, round(size * y.size))
         if number >= y.size:
             raise ValueError(
-                f"calibration_size={size!r} sets {number} of n_samples={y.size} aside, which leaves none to fit"
+                f"calibration_size={size!r} sets {number} of n_samples={y.size} aside: none is left to fit"
             )
         if labels is not None:
             counts = np.unique(labels, return_counts=True)[1]
