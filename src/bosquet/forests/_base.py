@@ -375,6 +375,8 @@ class BaseForest(BaseEstimator):
         from bosquet.forests.intervals import tree_answers
 
         check_is_fitted(self, "_ensemble")
+        if isinstance(getattr(self, "classes_", None), list):
+            raise ValueError("votes takes a forest of one target, or of numbers")
         said = np.moveaxis(tree_answers(self, self._encoder.transform(X)), 0, 1)
         if getattr(self, "voting", "soft") == "hard":
             return self.classes_[said.argmax(axis=2)]

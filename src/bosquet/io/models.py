@@ -12,6 +12,7 @@ from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
+from bosquet.io.wrapped_models import WRAPPERS, wrapped_from, wrapped_parts
 
 # Models made of models made of models ... : no deeper than this.
 MOST_NESTED = 3
@@ -60,6 +61,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet.bagging.voting import BaseVoting
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
+    from bosquet.trust import CalibratedModel, ConformalModel
 
     if isinstance(estimator, BaseTree):
         check_is_fitted(estimator, "tree_")
@@ -67,13 +69,14 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     if isinstance(estimator, BaseForest):
         check_is_fitted(estimator, "_ensemble")
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
-    if isinstance(estimator, BaseBagging | BaseVoting):
-        check_is_fitted(estimator, "estimators_")
+    if isinstance(estimator, BaseBagging | BaseVoting | CalibratedModel | ConformalModel):
+        check_is_fitted(estimator)
         if nested == MOST_NESTED:
             raise ValueError(f"it is nested in more than {MOST_NESTED - 1} other models")
-        return save_parts(
-            *combined_parts(estimator, lambda member: model_bytes(member, nested + 1))
-        )
+        parts_of = combined_parts
+        if isinstance(estimator, CalibratedModel | ConformalModel):
+            parts_of = wrapped_parts
+        return save_parts(*parts_of(estimator, lambda member: model_bytes(member, nested + 1)))
     check_is_fitted(estimator, "_terms")
     return _boosting_bytes(estimator)
 
@@ -112,7 +115,8 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
             return _estimator_from(*load_bytes(data))
         if nested == MOST_NESTED:
             raise ModelFileError("the models are nested too deeply")
-        return combined_from(*combined, lambda part: model_from_bytes(part, nested + 1))
+        build = wrapped_from if combined[1]["estimator"] in WRAPPERS else combined_from
+        return build(*combined, lambda part: model_from_bytes(part, nested + 1))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:

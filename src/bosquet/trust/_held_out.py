@@ -30,7 +30,7 @@ class ByFolds:
 
     def __init__(self, models: list[Any], fold: np.ndarray, classes: np.ndarray | None):
         self.models, self.fold, self.classes = models, fold, classes
-        self.rows = np.arange(fold.size)
+        self.n_rows, self.rows = fold.size, np.arange(fold.size)
 
     def of_new_rows(self, X: Any) -> np.ndarray:
         """What every model says: (models, rows) or (models, rows, classes)."""
@@ -67,7 +67,7 @@ class ByBags:
     """
 
     def __init__(self, model: Any, n_rows: int, classes: np.ndarray | None):
-        self.models, self.classes = [model], classes
+        self.models, self.classes, self.n_rows = [model], classes, n_rows
         without = rows_left_out(model, n_rows)
         self.rows = np.flatnonzero(without.any(axis=0))
         without = without[:, self.rows]
