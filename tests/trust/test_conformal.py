@@ -197,15 +197,15 @@ def test_more_coverage_means_wider_intervals(numbers):
 
 
 # -------------------------------------------------------------------------------------------- sets
-@given(st.integers(0, 10**6), st.booleans())
-def test_adaptive_scores_are_the_twins(seed, randomised):
+@given(st.integers(0, 10**6), st.booleans(), st.integers(2, 4))
+def test_adaptive_scores_are_the_twins(seed, randomised, classes):
     random = np.random.default_rng(seed)
-    p = random.dirichlet([1] * 4, size=5).round(1)  # rounded: equal probabilities too
+    p = random.dirichlet([1] * classes, size=5).round(1)  # rounded: equal probabilities too
     chance = random.random(5) if randomised else None
     mine = class_scores(p, "adaptive", chance)
     for row in range(5):
         u = 1.0 if chance is None else chance[row]
-        expected = [twin.adaptive_score(p[row].tolist(), k, u) for k in range(4)]
+        expected = [twin.adaptive_score(p[row].tolist(), k, u) for k in range(classes)]
         np.testing.assert_allclose(mine[row], expected, atol=1e-12)
 
 

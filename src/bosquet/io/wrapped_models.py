@@ -83,7 +83,7 @@ def wrapped_from(parts: list[bytes], metadata: dict[str, Any], read: Callable[[b
         raise ModelFileError("the wrapped models were fitted to different columns")
     classes = None if metadata["classes"] is None else classes_from(metadata["classes"])
     for model in models:
-        own = getattr(model, "classes_", None)
+        own: Any = getattr(model, "classes_", None)
         if (own is None) != (classes is None) or isinstance(own, list):
             raise ModelFileError(f"a {type(model).__name__} cannot be wrapped here")
         if classes is not None and not np.isin(own, classes).all():

@@ -22,6 +22,8 @@ def class_scores(probabilities: np.ndarray, kind: str, chance: np.ndarray | None
     """
     if kind == "score":
         return 1 - probabilities
+    if probabilities.shape[-1] == 2:
+        return _scores_of_two(probabilities, chance)
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     ordered = np.take_along_axis(probabilities, order, axis=-1)
     upto = np.cumsum(ordered, axis=-1)
@@ -29,6 +31,17 @@ def class_scores(probabilities: np.ndarray, kind: str, chance: np.ndarray | None
         upto -= (1 - chance[:, None]) * ordered
     scores = np.empty_like(upto)
     np.put_along_axis(scores, order, upto, axis=-1)
+    return scores
+
+
+def _scores_of_two(probabilities: np.ndarray, chance: np.ndarray | None) -> np.ndarray:
+    """The adaptive scores of two classes, which need no sorting."""
+    own = probabilities if chance is None else probabilities * chance[:, None]
+    first, second = probabilities[..., 0], probabilities[..., 1]
+    leads = first >= second
+    scores = np.empty(probabilities.shape)
+    scores[..., 0] = own[..., 0] + np.where(leads, 0.0, second)
+    scores[..., 1] = own[..., 1] + np.where(leads, first, 0.0)
     return scores
 
 

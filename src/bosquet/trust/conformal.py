@@ -385,7 +385,7 @@ class ConformalModel(BaseEstimator):
         array of shape (n_samples, 2)
             Lower and upper bounds.
         """
-        check_is_fitted(self, "models_")
+        self._check_fitted()
         coverage = check_coverage(coverage)
         if hasattr(self, "classes_"):
             raise ValueError("predict_interval is for regressors; a classifier has predict_set")
@@ -407,7 +407,7 @@ class ConformalModel(BaseEstimator):
         array of bool of shape (n_samples, n_classes)
             True for the classes in the set, in the order of `classes_`.
         """
-        check_is_fitted(self, "models_")
+        self._check_fitted()
         coverage = check_coverage(coverage)
         if not hasattr(self, "classes_"):
             raise ValueError("predict_set is for classifiers; a regressor has predict_interval")
@@ -423,6 +423,12 @@ class ConformalModel(BaseEstimator):
 
         judge = accuracy_score if _is_classifier(self.model) else r2_score
         return float(judge(y, self.predict(X), sample_weight=sample_weight))
+
+    def _check_fitted(self) -> None:
+        if (
+            "models_" not in self.__dict__
+        ):  # asked first: scikit-learn's check takes longer than a row
+            check_is_fitted(self, "models_")
 
     def _said(self, X: Any) -> np.ndarray:
         if isinstance(self._calibration, PlusIntervals | PlusSets):
