@@ -34,6 +34,8 @@ def reliability(
 ) -> Any:
     """The reliability diagram: what was observed against what was said, and how often it was said.
 
+    The legend tells each model's expected calibration error, less what chance adds, and its interval.
+
     Parameters
     ----------
     y : array of shape (rows,)
@@ -63,7 +65,7 @@ def reliability(
     for (name, said), (colour, marker) in zip(models.items(), _LOOKS, strict=False):
         curve = reliability_curve(y, said, confidence=confidence, **options)
         error = calibration_error(y, said, n_bootstrap=200, **options)
-        told = f"calibration error {error.value:.3f} ({error.low:.3f} to {error.high:.3f})"
+        told = f"calibration error {error.corrected:.3f} ({error.low:.3f} to {error.high:.3f})"
         filled = curve.count > 0
         diagram.fill_between(
             curve.score[filled], curve.low[filled], curve.high[filled],

@@ -13,6 +13,8 @@ _ROUNDING = 1e-9
 
 
 def check_coverage(coverage: Any) -> float:
+    if type(coverage) is float and 0 < coverage < 1:
+        return coverage
     if not isinstance(coverage, Real) or isinstance(coverage, bool) or not 0 < float(coverage) < 1:
         raise ValueError(
             f"coverage={coverage!r} is out of range: coverage must be a share between 0 and 1, both"

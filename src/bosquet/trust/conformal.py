@@ -387,7 +387,7 @@ class ConformalModel(BaseEstimator):
         """
         self._check_fitted()
         coverage = check_coverage(coverage)
-        if hasattr(self, "classes_"):
+        if "classes_" in self.__dict__:
             raise ValueError("predict_interval is for regressors; a classifier has predict_set")
         return self._calibration.interval(self._said(X), coverage, groups)
 
@@ -435,7 +435,7 @@ class ConformalModel(BaseEstimator):
             return self._calibration.held_out.of_new_rows(X)
         if isinstance(self._calibration, QuantileIntervals):
             return self._levels.predict(X)
-        if hasattr(self, "classes_"):
+        if "classes_" in self.__dict__:
             return self.predict_proba(X)
         return np.asarray(self.models_[0].predict(X), dtype=float)
 
