@@ -17,6 +17,7 @@ from bosquet.io.robust_models import robust_from, robust_metadata
 from bosquet.io.stacked_models import STACKED, stacked_from, stacked_parts
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 from bosquet.io.vote_models import vote_from, vote_parts
+from bosquet.io.wrapped_models import WRAPPERS, wrapped_from, wrapped_parts
 
 # Models made of models made of models ... : no deeper than this.
 MOST_NESTED = 3
@@ -68,6 +69,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet.experts.super_learner import BaseSuperLearner
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
+    from bosquet.trust import CalibratedModel, ConformalModel
 
     if isinstance(estimator, Mixture):
         check_is_fitted(estimator)
@@ -78,12 +80,18 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     if isinstance(estimator, BaseForest):
         check_is_fitted(estimator, "_ensemble")
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
-    if isinstance(estimator, BaseBagging | BaseVoting | BaseSuperLearner):
-        check_is_fitted(estimator, "estimators_")
+    if isinstance(
+        estimator, BaseBagging | BaseVoting | BaseSuperLearner | CalibratedModel | ConformalModel
+    ):
+        check_is_fitted(estimator)
         if nested == MOST_NESTED:
             raise ValueError(f"it is nested in more than {MOST_NESTED - 1} other models")
-        take_apart = stacked_parts if isinstance(estimator, BaseSuperLearner) else combined_parts
-        return save_parts(*take_apart(estimator, lambda member: model_bytes(member, nested + 1)))
+        parts_of = combined_parts
+        if isinstance(estimator, BaseSuperLearner):
+            parts_of = stacked_parts
+        elif isinstance(estimator, CalibratedModel | ConformalModel):
+            parts_of = wrapped_parts
+        return save_parts(*parts_of(estimator, lambda member: model_bytes(member, nested + 1)))
     if isinstance(estimator, BoostedVote):
         check_is_fitted(estimator, "_vote")
         return save_bytes(*vote_parts(estimator))
@@ -129,8 +137,12 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
             return _estimator_from(*load_bytes(data))
         if nested == MOST_NESTED:
             raise ModelFileError("the models are nested too deeply")
-        put_together = stacked_from if combined[1]["estimator"] in STACKED else combined_from
-        return put_together(*combined, lambda part: model_from_bytes(part, nested + 1))
+        name, build = combined[1]["estimator"], combined_from
+        if name in STACKED:
+            build = stacked_from
+        elif name in WRAPPERS:
+            build = wrapped_from
+        return build(*combined, lambda part: model_from_bytes(part, nested + 1))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:

@@ -24,5 +24,7 @@ uses them.
 - `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps;
 - `experts`: the rules that weigh experts;
 - `regret_bounds`: what their regret cannot exceed;
-- `portfolios`: sequential investment.
+- `portfolios`: sequential investment;
+- `calibration`: pooling adjacent violators, Platt's and the beta map, the Brier score's parts;
+- `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes.
 """
