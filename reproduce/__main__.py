@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from reproduce import boosting, forests, hitters
+from reproduce import boosting, experts, forests, hitters
 
 WORKS = {
     "hitters": hitters.two_cuts,
@@ -15,6 +15,7 @@ WORKS = {
     "breiman-2001-adaboost": boosting.breiman_adaboost,
     "freund-schapire-1996": boosting.freund_schapire,
     "esl-spam-boosted": boosting.spam_boosted,
+    "opera": experts.electric_load,
 }
 
 
@@ -34,7 +35,7 @@ def main():
             good = low <= ours <= high
             far += not good
             span = f"{low:g} to {high:g}" if isinstance(within, tuple) else f"{within:g}"
-            print(f"| {what} | {theirs:g} | {ours:.4g} | {span} | {'yes' if good else 'NO'} |")
+            print(f"| {what} | {theirs:.7g} | {ours:.7g} | {span} | {'yes' if good else 'NO'} |")
             sys.stdout.flush()
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 1 if far else 0

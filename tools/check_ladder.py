@@ -39,6 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "boost": {"base", "parallel", "data", "loss", "tree", "grow"},
     "cart": {"base", "parallel", "data", "tree"},
     "stump": {"base", "parallel", "data", "tree", "grow"},
+    "experts": {"base"},
     "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)

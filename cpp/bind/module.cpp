@@ -33,5 +33,6 @@ NB_MODULE(_core, module) {
     bind_cart(module);
     bind_forest(module);
     bind_stump(module);
+    bind_experts(module);
     bind_io(module);
 }

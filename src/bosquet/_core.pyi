@@ -314,6 +314,83 @@ def best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dic
     """
     The best stump of features given lazily: an iterable of (number of the first feature, floats of shape (features, rows)), none of which is kept.
     """
+class ExpertMixture:
+    """Experts, a rule that weighs them, a loss."""
+
+    def __init__(self, rule: str, prior: Sequence[float], loss: str, *, range: float = 0.0, rate: float = 0.0, grid: Sequence[float] = [], relative_grid: bool = False, share: float = 0.0, penalty: float = 0.0, entropy: bool = False, confidence: float = 0.0, quantile: float = 0.5, classes: int = 0, linearised: bool = True, randomised: bool = False, seed: int = 0) -> None: ...
+
+    @property
+    def n_experts(self) -> int: ...
+
+    @property
+    def is_open(self) -> bool: ...
+
+    @property
+    def open_rows(self) -> int: ...
+
+    @property
+    def in_range(self) -> bool: ...
+
+    @property
+    def bandit(self) -> bool: ...
+
+    @property
+    def draws(self) -> bool: ...
+
+    @property
+    def rate(self) -> float: ...
+
+    @property
+    def totals(self) -> dict: ...
+
+    def open(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> object:
+        """Predict from a step's forecasts, and wait for its truth."""
+
+    def open_forecasts(self) -> NDArray[numpy.float64]:
+        """Forecasts of the open step; 0 for those asleep."""
+
+    def open_awake(self) -> NDArray[numpy.uint8]:
+        """Who is awake in the open step."""
+
+    def open_weights(self) -> NDArray[numpy.float64]:
+        """The weights of the open step, a row each."""
+
+    def open_predictions(self) -> NDArray[numpy.float64]:
+        """Its predictions, a row each."""
+
+    def open_chosen(self) -> NDArray[numpy.int64]:
+        """The experts that it follows, where they are drawn."""
+
+    def close(self, truth: float) -> None:
+        """Learn from the truth of the open step."""
+
+    def close_block(self, truths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def close_judged(self, losses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], uniform: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Learn from losses that the caller has computed."""
+
+    def close_bandit(self, loss: float) -> None:
+        """Learn from the loss of the expert that was drawn."""
+
+    def run(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], truths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None, block: int, keep: bool) -> dict:
+        """Open and close many steps, `block` rows each."""
+
+    def predict(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
+        """What the present weights say of each row."""
+
+    def weights(self, awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]: ...
+
+    def bounds(self) -> NDArray[numpy.float64]:
+        """What the regret to each expert cannot exceed."""
+
+    def bound_with_shifts(self, shifts: int) -> float: ...
+
+    def bound_to_combination(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
+
+    def state(self) -> dict:
+        """Everything learned, by name."""
+
+    def restore(self, fields: dict) -> None: ...
 
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
     """The model as a file; the same model, the same bytes."""

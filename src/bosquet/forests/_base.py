@@ -355,6 +355,33 @@ class BaseForest(BaseEstimator):
         check_is_fitted(self, "_ensemble")
         return forest_importance(self, kind, X, y, **options)
 
+    # -------------------------------------------------------------- tree by tree
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows each tree drew, one entry a draw; drawn anew from the seed when asked for."""
+        check_is_fitted(self, "_ensemble")
+        rows = np.arange(self.n_samples_fit_) if self._kept_rows is None else self._kept_rows
+        return [np.repeat(rows, self._bag_counts(t)) for t in range(len(self._keys))]
+
+    def votes(self, X: Any) -> np.ndarray:
+        """What each tree says.
+
+        Returns
+        -------
+        array of shape (n_samples, n_estimators_, n_classes) of probabilities with voting="soft",
+        (n_samples, n_estimators_) of classes with voting="hard"; of a regressor
+        (n_samples, n_estimators_), or (n_samples, n_estimators_, n_outputs)
+        """
+        from bosquet.forests.intervals import tree_answers
+
+        check_is_fitted(self, "_ensemble")
+        if isinstance(getattr(self, "classes_", None), list):
+            raise ValueError("votes takes a forest of one target, or of numbers")
+        said = np.moveaxis(tree_answers(self, self._encoder.transform(X)), 0, 1)
+        if getattr(self, "voting", "soft") == "hard":
+            return self.classes_[said.argmax(axis=2)]
+        return said[:, :, 0] if said.shape[2] == 1 else said
+
     # ------------------------------------------------------------ what rows share
     def proximities(self, X: Any, Y: Any = None) -> Any:
         """Share of trees in which two rows fall into the same leaf; a SciPy sparse matrix.

@@ -43,7 +43,7 @@ def combined_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[byte
     describe = _describe_bagged if metadata["estimator"] in BAGGED else _describe_voting
     names = describe(model, metadata)
     parts = [
-        _part(name, member, write)
+        part_of(name, member, write)
         for name, member, constant in zip(
             names, model.estimators_, metadata["constants"], strict=True
         )
@@ -54,7 +54,7 @@ def combined_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[byte
     return parts, metadata
 
 
-def _part(name: str, member: Any, write: Callable[[Any], bytes]) -> bytes:
+def part_of(name: str, member: Any, write: Callable[[Any], bytes]) -> bytes:
     kind = f"{type(member).__module__}.{type(member).__qualname__}"
     if not kind.startswith("bosquet."):
         raise ValueError(
@@ -145,7 +145,7 @@ def _members(
     for constant in constants:
         if constant is None:
             member = read(next(left))
-            _check_member(member, classes)
+            check_member(member, classes)
         else:
             member = _always(constant, classes, n_features)
         members.append(member)
@@ -163,7 +163,7 @@ def _always(place: Any, classes: np.ndarray | None, n_features: int) -> Any:
     return learner.fit(np.zeros((1, n_features)), classes[place : place + 1])
 
 
-def _check_member(member: Any, classes: np.ndarray | None) -> None:
+def check_member(member: Any, classes: np.ndarray | None) -> None:
     own = getattr(member, "classes_", None)
     if (own is None) != (classes is None) or isinstance(own, list):
         raise ModelFileError(f"a {type(member).__name__} cannot be a member of this model")
@@ -203,7 +203,7 @@ def _bagged_from(
     model._features = [_features(some, n_features) for some in metadata["features"]]
     for member, some in zip(members, model._features, strict=True):
         if not _is_constant(member):
-            _check_width(member, n_features if some is None else some.size)
+            check_width(member, n_features if some is None else some.size)
     if classes is not None:
         model._vote = ClassVotes(classes, soft=model.voting == "soft")
     else:
@@ -224,7 +224,7 @@ def _features(state: Any, n_features: int) -> np.ndarray | None:
     return np.asarray(state, dtype=np.intp)
 
 
-def _check_width(member: Any, n_features: int) -> None:
+def check_width(member: Any, n_features: int) -> None:
     if member.n_features_in_ != n_features:
         raise ModelFileError("a member was fitted to another number of features")
 
@@ -250,6 +250,6 @@ def _voting_from(
     model._check_estimators()
     model._kept_weights()
     for member in members:
-        _check_width(member, metadata["n_features"])
+        check_width(member, metadata["n_features"])
     model.named_estimators_ = Bunch(**fitted)
     return model

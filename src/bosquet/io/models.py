@@ -11,10 +11,13 @@ from bosquet._core import ModelFileError
 from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.mixture_models import mixture_from, mixture_metadata, no_trees
 from bosquet.io.robust_models import NAMES as _ROBUST
 from bosquet.io.robust_models import robust_from, robust_metadata
+from bosquet.io.stacked_models import STACKED, stacked_from, stacked_parts
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 from bosquet.io.vote_models import vote_from, vote_parts
+from bosquet.io.wrapped_models import WRAPPERS, wrapped_from, wrapped_parts
 
 # Models made of models made of models ... : no deeper than this.
 MOST_NESTED = 3
@@ -62,22 +65,33 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet.bagging._base import BaseBagging
     from bosquet.bagging.voting import BaseVoting
     from bosquet.boosting._voting import BaseVoting as BoostedVote
+    from bosquet.experts import Mixture
+    from bosquet.experts.super_learner import BaseSuperLearner
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
+    from bosquet.trust import CalibratedModel, ConformalModel
 
+    if isinstance(estimator, Mixture):
+        check_is_fitted(estimator)
+        return save_bytes(no_trees(), mixture_metadata(estimator))
     if isinstance(estimator, BaseTree):
         check_is_fitted(estimator, "tree_")
         return save_bytes(estimator._ensemble, tree_metadata(estimator))
     if isinstance(estimator, BaseForest):
         check_is_fitted(estimator, "_ensemble")
         return save_bytes(estimator._ensemble, forest_metadata(estimator))
-    if isinstance(estimator, BaseBagging | BaseVoting):
-        check_is_fitted(estimator, "estimators_")
+    if isinstance(
+        estimator, BaseBagging | BaseVoting | BaseSuperLearner | CalibratedModel | ConformalModel
+    ):
+        check_is_fitted(estimator)
         if nested == MOST_NESTED:
             raise ValueError(f"it is nested in more than {MOST_NESTED - 1} other models")
-        return save_parts(
-            *combined_parts(estimator, lambda member: model_bytes(member, nested + 1))
-        )
+        parts_of = combined_parts
+        if isinstance(estimator, BaseSuperLearner):
+            parts_of = stacked_parts
+        elif isinstance(estimator, CalibratedModel | ConformalModel):
+            parts_of = wrapped_parts
+        return save_parts(*parts_of(estimator, lambda member: model_bytes(member, nested + 1)))
     if isinstance(estimator, BoostedVote):
         check_is_fitted(estimator, "_vote")
         return save_bytes(*vote_parts(estimator))
@@ -123,7 +137,12 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
             return _estimator_from(*load_bytes(data))
         if nested == MOST_NESTED:
             raise ModelFileError("the models are nested too deeply")
-        return combined_from(*combined, lambda part: model_from_bytes(part, nested + 1))
+        name, build = combined[1]["estimator"], combined_from
+        if name in STACKED:
+            build = stacked_from
+        elif name in WRAPPERS:
+            build = wrapped_from
+        return build(*combined, lambda part: model_from_bytes(part, nested + 1))
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:
@@ -159,6 +178,8 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.boosting
 
         return robust_from(getattr(bosquet.boosting, name), ensemble, metadata)
+    if name == "Mixture":
+        return mixture_from(ensemble, metadata)
     return _boosting_from(ensemble, metadata)
 
 

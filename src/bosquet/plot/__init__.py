@@ -1,25 +1,40 @@
 """The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances;
-boosting round by round, its margins and its certificate; the pictures behind the theory.
+boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
+of experts; the pictures behind the theory; how far scores and intervals can be trusted.
 
 Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).
 """
 
 from bosquet.plot.boosting import certificate, decision_rounds, error_curve, margins
+from bosquet.plot.experts import (
+    expert_contributions,
+    expert_losses,
+    expert_regret,
+    expert_weights,
+)
 from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.theory import bayes_overlap, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
+from bosquet.plot.trust import coverage_by_group, intervals, reliability
 
 __all__ = [
     "bayes_overlap",
     "certificate",
+    "coverage_by_group",
     "decision_rounds",
     "error_curve",
+    "expert_contributions",
+    "expert_losses",
+    "expert_regret",
+    "expert_weights",
     "importances",
+    "intervals",
     "losses",
     "margins",
     "oob_curve",
     "pruning",
+    "reliability",
     "scree",
     "tree",
     "variance_reduction",

@@ -21,5 +21,10 @@ uses them.
 - `cart`, `pruning`: trees by impurity, and how they are cut back;
 - `forest`: a bag for each tree, a few features at each node, votes;
 - `bagging`: bags, votes, out-of-bag errors, the jackknife after the bootstrap;
-- `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps.
+- `risk`: bias, variance and noise, the vote's gain, Rademacher complexity, the edge of stumps;
+- `experts`: the rules that weigh experts;
+- `regret_bounds`: what their regret cannot exceed;
+- `portfolios`: sequential investment;
+- `calibration`: pooling adjacent violators, Platt's and the beta map, the Brier score's parts;
+- `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes.
 """

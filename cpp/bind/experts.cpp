@@ -1,0 +1,278 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "bind/bindings.hpp"
+#include "experts/mixture.hpp"
+
+namespace nb = nanobind;
+using namespace bosquet;
+
+namespace {
+
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Mask = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
+using MaybeMask = std::optional<Mask>;
+
+std::size_t rows_of(const ExpertMixture& self, const Numbers& forecasts) {
+    std::size_t per_row = self.experts() * self.width();
+    if (forecasts.size() == 0 || forecasts.size() % per_row != 0)
+        throw InputError("forecasts are of another number of experts than the mixture");
+    return forecasts.size() / per_row;
+}
+
+Awake mask_of(const ExpertMixture& self, const MaybeMask& mask, std::size_t rows) {
+    if (!mask) return nullptr;
+    if (mask->size() != rows * self.experts())
+        throw InputError("awake must have one entry for each forecast");
+    return mask->data();
+}
+
+// Predictions of the open step: a number, or an array of (rows,), (classes,) or (rows, classes).
+nb::object predictions(const ExpertMixture& self) {
+    std::size_t rows = self.open_rows(), width = self.width();
+    if (rows == 1 && width == 1) return nb::float_(self.row(0).prediction[0]);
+    double* out;
+    std::vector<std::size_t> shape;
+    if (rows > 1) shape.push_back(rows);
+    if (width > 1) shape.push_back(width);
+    auto result = new_array<double>(shape, &out);
+    for (std::size_t i = 0; i < rows; ++i)
+        std::copy(self.row(i).prediction.begin(), self.row(i).prediction.end(), out + i * width);
+    return nb::cast(result);
+}
+
+nb::object open(ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
+    std::size_t rows = rows_of(self, forecasts);
+    self.open(forecasts.data(), mask_of(self, mask, rows), rows);
+    return predictions(self);
+}
+
+nb::dict run(ExpertMixture& self, Numbers forecasts, DoubleArray truths, MaybeMask mask,
+             std::size_t block, bool keep) {
+    std::size_t rows = rows_of(self, forecasts), width = self.width(), experts = self.experts();
+    if (truths.shape(0) != rows) throw InputError("there must be one truth for each row");
+    if (block == 0) throw InputError("a block has at least one row");
+    nb::dict result;
+    History history;
+    if (keep) {
+        std::vector<std::size_t> shape{rows};
+        if (width > 1) shape.push_back(width);
+        result["weights"] = new_array<double>({rows, experts}, &history.weights);
+        result["predictions"] = new_array<double>(shape, &history.predictions);
+        result["losses"] = new_array<double>({rows}, &history.losses);
+        result["expert_losses"] = new_array<double>({rows, experts}, &history.expert_losses);
+        result["bounds"] = new_array<double>({rows}, &history.bounds);
+        if (self.draws()) result["chosen"] = new_array<std::int64_t>({rows}, &history.chosen);
+    }
+    Awake awake = mask_of(self, mask, rows);
+    nb::gil_scoped_release release;
+    self.run(forecasts.data(), awake, truths.data(), rows, block, history);
+    return result;
+}
+
+nb::ndarray<nb::numpy, double> bounds(const ExpertMixture& self) {
+    double* out;
+    auto result = new_array<double>({self.experts()}, &out);
+    for (std::size_t k = 0; k < self.experts(); ++k) out[k] = self.rule().bound(k);
+    return result;
+}
+
+nb::ndarray<nb::numpy, double> weights(ExpertMixture& self, MaybeMask mask) {
+    double* out;
+    Awake awake = mask_of(self, mask, 1);
+    bool any = awake == nullptr;
+    for (std::size_t k = 0; !any && k < self.experts(); ++k) any = awake[k];
+    if (!any) throw InputError("every expert is asleep");
+    auto result = new_array<double>({self.experts()}, &out);
+    self.weights(awake, out);
+    return result;
+}
+
+nb::dict totals(const ExpertMixture& self) {
+    const Totals& all = self.totals();
+    nb::dict result;
+    result["rows"] = all.rows;
+    result["updates"] = all.updates;
+    result["blind"] = all.blind;
+    result["loss"] = all.loss;
+    result["expected"] = all.expected;
+    result["uniform"] = all.uniform;
+    result["squares"] = all.squares;
+    result["uniform_squares"] = all.uniform_squares;
+    result["percents"] = all.percents;
+    result["uniform_percents"] = all.uniform_percents;
+    result["widest"] = all.widest;
+    result["regret"] = to_array(all.regret);
+    result["expert_loss"] = to_array(all.expert_loss);
+    result["awake"] = to_array(all.awake);
+    result["played"] = to_array(all.played);
+    return result;
+}
+
+void must_be_open(const ExpertMixture& self) {
+    if (!self.is_open()) throw InputError("there is no open step: predict first");
+}
+
+// Forecasts of the open step, to be opened again; 0 for experts asleep.
+nb::ndarray<nb::numpy, double> open_forecasts(const ExpertMixture& self) {
+    must_be_open(self);
+    std::size_t rows = self.open_rows(), width = self.width(), per_row = self.experts() * width;
+    double* out;
+    auto result = new_array<double>({rows, per_row}, &out);
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t at = 0; at < per_row; ++at) {
+            const Row& row = self.row(i);
+            out[i * per_row + at] = is_awake(row.mask(), at / width) ? row.forecasts[at] : 0.0;
+        }
+    return result;
+}
+
+nb::ndarray<nb::numpy, std::uint8_t> open_awake(const ExpertMixture& self) {
+    must_be_open(self);
+    std::uint8_t* out;
+    auto result = new_array<std::uint8_t>({self.open_rows(), self.experts()}, &out);
+    for (std::size_t i = 0; i < self.open_rows(); ++i)
+        for (std::size_t k = 0; k < self.experts(); ++k)
+            out[i * self.experts() + k] = is_awake(self.row(i).mask(), k);
+    return result;
+}
+
+nb::ndarray<nb::numpy, double> open_weights(const ExpertMixture& self) {
+    must_be_open(self);
+    double* out;
+    auto result = new_array<double>({self.open_rows(), self.experts()}, &out);
+    for (std::size_t i = 0; i < self.open_rows(); ++i)
+        std::copy(self.row(i).weights.begin(), self.row(i).weights.end(), out + i * self.experts());
+    return result;
+}
+
+nb::ndarray<nb::numpy, double> open_predictions(const ExpertMixture& self) {
+    must_be_open(self);
+    double* out;
+    auto result = new_array<double>({self.open_rows(), self.width()}, &out);
+    for (std::size_t i = 0; i < self.open_rows(); ++i)
+        std::copy(self.row(i).prediction.begin(), self.row(i).prediction.end(),
+                  out + i * self.width());
+    return result;
+}
+
+nb::ndarray<nb::numpy, std::int64_t> open_chosen(const ExpertMixture& self) {
+    must_be_open(self);
+    std::int64_t* out;
+    auto result = new_array<std::int64_t>({self.open_rows()}, &out);
+    for (std::size_t i = 0; i < self.open_rows(); ++i)
+        out[i] = static_cast<std::int64_t>(self.row(i).chosen);
+    return result;
+}
+
+nb::dict state(ExpertMixture& self) {
+    nb::dict result;
+    for (const auto& [name, values] : self.state()) result[name.c_str()] = nb::cast(values);
+    return result;
+}
+
+void restore(ExpertMixture& self, nb::dict fields) {
+    StateFields read;
+    for (auto [name, values] : fields)
+        read.emplace_back(nb::cast<std::string>(name), nb::cast<std::vector<double>>(values));
+    self.restore(read);
+}
+
+}  // namespace
+
+void bind_experts(nb::module_& module) {
+    nb::class_<ExpertMixture>(module, "ExpertMixture", "Experts, a rule that weighs them, a loss.")
+        .def(
+            "__init__",
+            [](ExpertMixture* self, const std::string& rule, std::vector<double> prior,
+               const std::string& loss, double range, double rate, std::vector<double> grid,
+               bool relative_grid, double share, double penalty, bool entropy, double confidence,
+               double quantile, std::size_t classes, bool linearised, bool randomised,
+               std::uint64_t seed) {
+                RuleSetup of_rule{
+                    rule,  std::move(prior), range,   rate,      std::move(grid), relative_grid,
+                    share, penalty,          entropy, confidence};
+                new (self) ExpertMixture({std::move(of_rule), loss_of_name(loss), quantile, classes,
+                                          linearised, randomised, seed});
+            },
+            nb::arg("rule"), nb::arg("prior"), nb::arg("loss"), nb::kw_only(),
+            nb::arg("range") = 0.0, nb::arg("rate") = 0.0, nb::arg("grid") = std::vector<double>{},
+            nb::arg("relative_grid") = false, nb::arg("share") = 0.0, nb::arg("penalty") = 0.0,
+            nb::arg("entropy") = false, nb::arg("confidence") = 0.0, nb::arg("quantile") = 0.5,
+            nb::arg("classes") = 0, nb::arg("linearised") = true, nb::arg("randomised") = false,
+            nb::arg("seed") = 0)
+        .def_prop_ro("n_experts", &ExpertMixture::experts)
+        .def_prop_ro("is_open", &ExpertMixture::is_open)
+        .def_prop_ro("open_rows", &ExpertMixture::open_rows)
+        .def_prop_ro("in_range", &ExpertMixture::in_range)
+        .def_prop_ro("bandit", &ExpertMixture::bandit)
+        .def_prop_ro("draws", &ExpertMixture::draws)
+        .def_prop_ro("rate", [](const ExpertMixture& self) { return self.rule().rate(); })
+        .def_prop_ro("totals", &totals)
+        .def("open", &open, nb::arg("forecasts"), nb::arg("awake") = nb::none(),
+             "Predict from a step's forecasts, and wait for its truth.")
+        .def("open_forecasts", &open_forecasts, "Forecasts of the open step; 0 for those asleep.")
+        .def("open_awake", &open_awake, "Who is awake in the open step.")
+        .def("open_weights", &open_weights, "The weights of the open step, a row each.")
+        .def("open_predictions", &open_predictions, "Its predictions, a row each.")
+        .def("open_chosen", &open_chosen, "The experts that it follows, where they are drawn.")
+        .def(
+            "close", [](ExpertMixture& self, double truth) { self.close(&truth, 1); },
+            nb::arg("truth"), "Learn from the truth of the open step.")
+        .def(
+            "close_block",
+            [](ExpertMixture& self, DoubleArray truths) {
+                self.close(truths.data(), truths.shape(0));
+            },
+            nb::arg("truths"))
+        .def(
+            "close_judged",
+            [](ExpertMixture& self, DoubleMatrix losses, DoubleArray own, DoubleArray uniform,
+               DoubleArray excess) {
+                std::size_t rows = losses.shape(0);
+                if (losses.shape(1) != self.experts() || excess.shape(0) != self.experts() ||
+                    own.shape(0) != rows || uniform.shape(0) != rows)
+                    throw InputError("the losses do not have the shape of the step");
+                self.close_judged(losses.data(), own.data(), uniform.data(), excess.data(), rows);
+            },
+            nb::arg("losses"), nb::arg("own"), nb::arg("uniform"), nb::arg("excess"),
+            "Learn from losses that the caller has computed.")
+        .def("close_bandit", &ExpertMixture::close_bandit, nb::arg("loss"),
+             "Learn from the loss of the expert that was drawn.")
+        .def("run", &run, nb::arg("forecasts"), nb::arg("truths"), nb::arg("awake"),
+             nb::arg("block"), nb::arg("keep"), "Open and close many steps, `block` rows each.")
+        .def(
+            "predict",
+            [](ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
+                std::size_t rows = rows_of(self, forecasts), width = self.width();
+                double* out;
+                auto result = new_array<double>({rows, width}, &out);
+                self.predict(forecasts.data(), mask_of(self, mask, rows), rows, out);
+                return result;
+            },
+            nb::arg("forecasts"), nb::arg("awake") = nb::none(),
+            "What the present weights say of each row.")
+        .def("weights", &weights, nb::arg("awake") = nb::none())
+        .def("bounds", &bounds, "What the regret to each expert cannot exceed.")
+        .def(
+            "bound_with_shifts",
+            [](const ExpertMixture& self, std::uint64_t shifts) {
+                return self.rule().bound_with_shifts(shifts);
+            },
+            nb::arg("shifts"))
+        .def(
+            "bound_to_combination",
+            [](const ExpertMixture& self, DoubleArray u) {
+                if (u.shape(0) != self.experts())
+                    throw InputError("one weight an expert is needed");
+                return self.rule().bound_to_combination(u.data());
+            },
+            nb::arg("weights"))
+        .def("state", &state, "Everything learned, by name.")
+        .def("restore", &restore, nb::arg("fields"));
+}

@@ -1,0 +1,81 @@
+// AdaHedge: exponential weights with η = ln N / Δ, where Δ adds up what was lost beyond the mix
+// loss.
+#pragma once
+
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+class AdaHedge final : public Rule {
+  public:
+    explicit AdaHedge(const RuleSetup& setup)
+        : Rule(setup), regret_(size(), 0.0), score_(size()), p_(size()) {}
+
+    // NaN stands for the infinite rate of the first steps: all weight to the leaders.
+    double rate() const override { return delta_ > 0 ? log_size() / delta_ : kNoBound; }
+
+    void weights(Awake awake, double* p) override {
+        set_scores(awake);
+        softmax(score_.data(), awake, size(), p);
+    }
+
+    void update(const double* excess) override {
+        double before = top(nullptr);
+        set_scores(nullptr);
+        double norm = softmax(score_.data(), nullptr, size(), p_.data());
+        // Loss of the weights, and mix loss -ln(Σ p exp(-η ℓ)) / η, both as excess.
+        double lost = -sum_over(size(), [&](std::size_t k) { return p_[k] * excess[k]; });
+        double mixed;
+        if (delta_ > 0) {
+            double eta = log_size() / delta_;
+            for (std::size_t k = 0; k < size(); ++k) score_[k] += eta * excess[k] - norm;
+            mixed = -softmax(score_.data(), nullptr, size(), p_.data()) / eta;
+        } else {
+            mixed = 0;
+        }
+        for (std::size_t k = 0; k < size(); ++k) regret_[k] += excess[k];
+        if (!(delta_ > 0)) mixed = before - top(nullptr);
+        double gap = lost - mixed;
+        last_delta_ = delta_;
+        if (gap > 0) delta_ += gap;
+    }
+
+    // Δ_n + ln(1/prior) / η_n; at most 2 √(V ln N) + S (4/3 ln N + 2) for equal prior weights.
+    double bound(std::size_t k) const override {
+        return delta_ - log_prior(k) * last_delta_ / log_size();
+    }
+
+    void visit(StateVisitor& visitor) override {
+        visitor.numbers("regret", regret_);
+        visitor.number("delta", delta_);
+        visitor.number("last_delta", last_delta_);
+    }
+
+  private:
+    double top(Awake awake) const {
+        bool any = false;
+        double found = 0;
+        for (std::size_t k = 0; k < size(); ++k)
+            if (is_awake(awake, k) && (!any || regret_[k] > found)) {
+                found = regret_[k];
+                any = true;
+            }
+        return found;
+    }
+
+    void set_scores(Awake awake) {
+        if (delta_ > 0) {
+            double eta = log_size() / delta_;
+            for (std::size_t k = 0; k < size(); ++k) score_[k] = log_prior(k) + eta * regret_[k];
+            return;
+        }
+        double best = top(awake);
+        for (std::size_t k = 0; k < size(); ++k)
+            score_[k] = regret_[k] >= best ? log_prior(k) : log_prior(k) + 2 * kLeastScore;
+    }
+
+    double delta_ = 0, last_delta_ = 0;
+    std::vector<double> regret_, score_, p_;
+};
+
+}  // namespace bosquet

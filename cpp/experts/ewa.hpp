@@ -1,0 +1,68 @@
+// Exponential weights: p_k ∝ prior_k exp(β R_k), the same as exp(-β L_k) of the cumulative losses.
+#pragma once
+
+#include <cmath>
+
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+class ExponentialWeights final : public Rule {
+  public:
+    explicit ExponentialWeights(const RuleSetup& setup)
+        : Rule(setup),
+          fixed_(setup.rate),
+          known_(setup.range),
+          range_(setup.range),
+          regret_(size(), 0.0),
+          score_(size()) {}
+
+    // Fixed; or 2 √(ln N / t) / M, for which the sum of the two terms of the bound is least.
+    double rate() const override {
+        if (fixed_ > 0) return fixed_;
+        if (!(range_ > 0)) return 0;
+        return 2 * std::sqrt(log_size() / static_cast<double>(steps_ + 1)) / range_;
+    }
+
+    void weights(Awake awake, double* p) override {
+        double beta = rate();
+        for (std::size_t k = 0; k < size(); ++k) score_[k] = log_prior(k) + beta * regret_[k];
+        softmax(score_.data(), awake, size(), p);
+    }
+
+    void update(const double* excess) override {
+        double width = extremes(excess, size()).width(), beta = rate();
+        double counted = width > known_ ? width : known_;
+        double gap = beta * counted * counted / 8;
+        // What a step costs beyond the mix loss is never more than the spread of its losses; with a
+        // known range the formula stays as it is in the books. Before any spread was seen β is
+        // infinite, and the spread is all that is known.
+        if (!(known_ > 0) && (!(beta > 0) || gap > counted)) gap = counted;
+        gaps_ += gap;
+        last_rate_ = beta;
+        range_ = width > range_ ? width : range_;
+        for (std::size_t k = 0; k < size(); ++k) regret_[k] += excess[k];
+        ++steps_;
+    }
+
+    // ln(1/prior) / β_n + Σ β_t s_t² / 8 with decreasing β_t, s_t the spread (or the given range).
+    double bound(std::size_t k) const override {
+        return (last_rate_ > 0 ? -log_prior(k) / last_rate_ : 0.0) + gaps_;
+    }
+
+    void visit(StateVisitor& visitor) override {
+        visitor.numbers("regret", regret_);
+        visitor.number("range", range_);
+        visitor.number("gaps", gaps_);
+        visitor.number("last_rate", last_rate_);
+        visitor.count("steps", steps_);
+    }
+
+  private:
+    double fixed_, known_, range_;
+    double gaps_ = 0, last_rate_ = 0;
+    std::uint64_t steps_ = 0;
+    std::vector<double> regret_, score_;
+};
+
+}  // namespace bosquet

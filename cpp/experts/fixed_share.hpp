@@ -1,0 +1,92 @@
+// Fixed share: exponential weights, of which a share is handed out anew at each step, so that an
+// expert that was bad for long can lead soon after it turns good.
+#pragma once
+
+#include <cmath>
+
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+class FixedShare final : public Rule {
+  public:
+    explicit FixedShare(const RuleSetup& setup)
+        : Rule(setup),
+          fixed_(setup.rate),
+          share_(setup.share),
+          known_(setup.range),
+          range_(setup.range),
+          log_p_(size()),
+          p_(size()) {
+        for (std::size_t k = 0; k < size(); ++k) log_p_[k] = log_prior(k);
+    }
+
+    // Fixed; or the rate that is best against sequences that shift as often as `share` says.
+    double rate() const override {
+        if (fixed_ > 0) return fixed_;
+        // A range that was promised sets the rate once and for all: the bound is for one rate.
+        double range = known_ > 0 ? known_ : range_;
+        if (!(range > 0)) return 0;
+        double cost = share_ * log_size();
+        if (share_ > 0 && share_ < 1)
+            cost -= share_ * exact_log(share_) + (1 - share_) * log_one_plus(-share_);
+        return std::sqrt(8 * cost) / range;
+    }
+
+    void weights(Awake awake, double* p) override { softmax(log_p_.data(), awake, size(), p); }
+
+    void update(const double* excess) override {
+        double width = extremes(excess, size()).width(), eta = rate();
+        double counted = width > known_ ? width : known_;
+        gaps_ += eta * counted * counted / 8;
+        if (steps_ > 0 && eta != last_rate_) varied_ = 1;
+        last_rate_ = eta;
+        range_ = width > range_ ? width : range_;
+        ++steps_;
+
+        for (std::size_t k = 0; k < size(); ++k) log_p_[k] += eta * excess[k];
+        double norm = softmax(log_p_.data(), nullptr, size(), p_.data());
+        for (std::size_t k = 0; k < size(); ++k)
+            log_p_[k] = share_ > 0 ? exact_log((1 - share_) * p_[k] + share_ * prior_[k])
+                                   : log_p_[k] - norm;
+    }
+
+    double bound(std::size_t k) const override { return bound_of(-log_prior(k), 0); }
+
+    // ((m + 1) ln N + m ln(1/α) + (n - m - 1) ln(1/(1-α))) / η + η M² n / 8
+    double bound_with_shifts(std::uint64_t shifts) const override {
+        double rarest = 0;
+        for (std::size_t k = 0; k < size(); ++k)
+            rarest = -log_prior(k) > rarest ? -log_prior(k) : rarest;
+        return bound_of(rarest, shifts);
+    }
+
+    void visit(StateVisitor& visitor) override {
+        visitor.numbers("log_weights", log_p_);
+        visitor.number("range", range_);
+        visitor.number("gaps", gaps_);
+        visitor.number("last_rate", last_rate_);
+        visitor.count("varied", varied_);
+        visitor.count("steps", steps_);
+    }
+
+  private:
+    // The bound is for one rate throughout.
+    double bound_of(double surprise, std::uint64_t shifts) const {
+        if (steps_ == 0) return 0;
+        if (varied_ || !(last_rate_ > 0)) return kNoBound;
+        if (shifts + 1 > steps_) shifts = steps_ - 1;
+        double m = static_cast<double>(shifts), stays = static_cast<double>(steps_) - m - 1;
+        double total = (m + 1) * surprise;
+        if (m > 0) total -= m * exact_log(share_);
+        if (stays > 0 && share_ > 0) total -= stays * log_one_plus(-share_);
+        return total / last_rate_ + gaps_;
+    }
+
+    double fixed_, share_, known_, range_;
+    double gaps_ = 0, last_rate_ = 0;
+    std::uint64_t varied_ = 0, steps_ = 0;
+    std::vector<double> log_p_, p_;
+};
+
+}  // namespace bosquet

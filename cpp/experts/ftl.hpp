@@ -1,0 +1,38 @@
+// Follow the leader: all weight to the expert that lost least so far. A warning example: its regret
+// can grow with every step.
+#pragma once
+
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+class FollowTheLeader final : public Rule {
+  public:
+    explicit FollowTheLeader(const RuleSetup& setup)
+        : Rule(setup), regret_(size(), 0.0), leads_(size()) {}
+
+    void weights(Awake awake, double* p) override {
+        bool any = false;
+        double best = 0;
+        for (std::size_t k = 0; k < size(); ++k)
+            if (is_awake(awake, k) && (!any || regret_[k] > best)) {
+                best = regret_[k];
+                any = true;
+            }
+        for (std::size_t k = 0; k < size(); ++k) leads_[k] = regret_[k] == best ? prior_[k] : 0.0;
+        shares(leads_.data(), prior_.data(), awake, size(), p);
+    }
+
+    void update(const double* excess) override {
+        for (std::size_t k = 0; k < size(); ++k) regret_[k] += excess[k];
+    }
+
+    double bound(std::size_t) const override { return kNoBound; }
+
+    void visit(StateVisitor& visitor) override { visitor.numbers("regret", regret_); }
+
+  private:
+    std::vector<double> regret_, leads_;
+};
+
+}  // namespace bosquet

@@ -1,0 +1,125 @@
+// The game of prediction with expert advice: experts predict, the rule weighs them, the truth
+// arrives, everyone's loss is counted. A stream opens and closes one step at a time; a batch runs
+// the same two functions in a loop, so that both give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experts/losses.hpp"
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+struct MixtureSetup {
+    RuleSetup rule;
+    LossName loss = LossName::square;
+    double quantile = 0.5;
+    std::size_t classes = 0;  // 0: a forecast is a number; else the probabilities of that many
+    bool linearised = true;   // the rule is told the slope of the loss times the forecasts
+    bool randomised = false;  // one expert is drawn by the weights and followed
+    std::uint64_t seed = 0;
+};
+
+// What is counted over the steps, whatever the rule: O(experts).
+struct Totals {
+    std::uint64_t rows = 0, updates = 0, blind = 0;  // blind: rows with one loss seen only
+    double loss = 0, expected = 0, uniform = 0;      // `uniform`: of the mean of the forecasts
+    double squares = 0, uniform_squares = 0, percents = 0, uniform_percents = 0;
+    double widest = 0;  // the largest spread of what the rule was told in a step
+    std::vector<double> regret, expert_loss, awake, played;
+
+    void visit(StateVisitor& visitor);
+};
+
+// One row of forecasts on its way through the game.
+struct Row {
+    const double* forecasts = nullptr;
+    std::vector<double> owned;  // the same, where the caller's array may change
+    std::vector<std::uint8_t> awake;
+    bool all_awake = true;
+    std::vector<double> weights, prediction, losses;
+    std::size_t chosen = 0;
+    double loss = 0, expected = 0, uniform = 0, truth = 0;
+    bool truth_known = true;
+
+    Awake mask() const { return all_awake ? nullptr : awake.data(); }
+};
+
+// Where a batch writes what happened; nullptr for what is not wanted.
+struct History {
+    double *weights = nullptr, *predictions = nullptr, *losses = nullptr;
+    double *expert_losses = nullptr, *bounds = nullptr;
+    std::int64_t* chosen = nullptr;
+};
+
+class ExpertMixture {
+  public:
+    explicit ExpertMixture(const MixtureSetup& setup);
+
+    std::size_t experts() const { return experts_; }
+    std::size_t width() const { return loss_.width(); }
+    bool draws() const { return setup_.randomised || bandit(); }
+    bool bandit() const { return rule_->feedback() == Feedback::bandit; }
+
+    // A step of `rows` rows: forecasts (rows, experts, width), mask (rows, experts) or nullptr.
+    // A step that is already open is opened anew.
+    void open(const double* forecasts, Awake mask, std::size_t rows);
+    bool is_open() const { return open_rows_ > 0; }
+    std::size_t open_rows() const { return open_rows_; }
+    const Row& row(std::size_t i) const { return rows_[i]; }
+
+    void close(const double* truths, std::size_t rows);
+    // The caller has judged the step: losses (rows, experts), of the mixture, of the uniform mean,
+    // and the excess the rule is to be told.
+    void close_judged(const double* losses, const double* own, const double* uniform,
+                      const double* excess, std::size_t rows);
+    // Of the expert that was drawn, all that is seen.
+    void close_bandit(double loss);
+
+    // Many steps, `block` rows each; one that is open is given up. Throws at the first that is not
+    // sound, and undoes the others.
+    void run(const double* forecasts, Awake mask, const double* truths, std::size_t rows,
+             std::size_t block, History history);
+
+    // What the present weights say of some rows; opens nothing.
+    void predict(const double* forecasts, Awake mask, std::size_t rows, double* out);
+
+    void weights(Awake mask, double* p) { rule_->weights(mask, p); }
+    const Rule& rule() const { return *rule_; }
+    const Totals& totals() const { return totals_; }
+    // Whether the losses stayed within the range that the rule was promised.
+    bool in_range() const;
+
+    StateFields state();
+    void restore(const StateFields& fields);
+
+  private:
+    void open_row(Row& row, const double* forecasts, Awake mask, std::uint64_t number);
+    void find_awake(Row& row, Awake mask, std::uint64_t number) const;
+    void predict_row(Row& row) const;
+    void judge_row(Row& row, double truth, std::uint64_t number);
+    void add_excess(const Row& row, double truth);
+    void check_excess();
+    void teach(std::size_t rows);
+    void count(const Row& row);
+    void note(const Row& row, std::size_t at, const History& history) const;
+    std::size_t drawn(const Row& row, std::uint64_t number) const;
+    double of_uniform(const Row& row, double truth);
+    double vote(const Row& row, const double* weights) const;
+    std::size_t leader() const;
+
+    MixtureSetup setup_;
+    std::unique_ptr<Rule> rule_;
+    std::size_t experts_;
+    ExpertLoss loss_;
+    Totals totals_;
+    std::vector<Row> rows_, spare_;
+    std::size_t open_rows_ = 0;
+    std::vector<double> excess_, slope_, equal_, mean_;
+};
+
+}  // namespace bosquet

@@ -1,0 +1,85 @@
+// What ML-Prod and BOA have in common: p_k ∝ prior_k η_k exp(η_k G_k), where G_k adds up a gain
+// that is a little less than the excess, and every expert has a rate of its own, η_k = min(1 /
+// (2B), √(ln N / (B² + Σ r_k²))), B the limit of the excess.
+//
+// Both gains satisfy exp(η gain) ≤ 1 + η r for η |r| ≤ 1/2, which is all that the bound of
+// Gaillard, Stoltz and van Erven (2014) needs.
+#pragma once
+
+#include <cmath>
+
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+template <class Gain>
+class MultiRate : public Rule {
+  public:
+    explicit MultiRate(const RuleSetup& setup)
+        : Rule(setup),
+          limit_(setup.range),
+          eta_(size(), 0.0),
+          gain_(size(), 0.0),
+          squares_(size(), 0.0),
+          given_up_(size(), 0.0),
+          score_(size()) {
+        if (limit_.value() > 0)
+            for (std::size_t k = 0; k < size(); ++k) eta_[k] = rate_of(k);
+    }
+
+    void weights(Awake awake, double* p) override {
+        for (std::size_t k = 0; k < size(); ++k)
+            score_[k] =
+                log_prior(k) + (eta_[k] > 0 ? exact_log(eta_[k]) + eta_[k] * gain_[k] : 0.0);
+        softmax(score_.data(), awake, size(), p);
+    }
+
+    void update(const double* excess) override {
+        double size_of_step = extremes(excess, size()).size();
+        if (!(size_of_step > 0)) return;
+        bool first = !(limit_.value() > 0);
+        double factor = limit_.admit(size_of_step);
+        for (std::size_t k = 0; k < size(); ++k) {
+            double r = factor * excess[k];
+            if (!first) {
+                double gain = Gain::of(eta_[k], r);
+                gain_[k] += gain;
+                given_up_[k] += r - gain;
+                squares_[k] += r * r;
+            }
+            double next = rate_of(k);
+            if (!first) drift_ += prior_[k] * (eta_[k] / next - 1);
+            eta_[k] = next;
+        }
+    }
+
+    // (ln(1/prior) + ln(1 + drift/e)) / η_k + Σ (r - gain), and what the limit cut off.
+    double bound(std::size_t k) const override {
+        if (!(eta_[k] > 0)) return 0;
+        double logs = -log_prior(k) + log_one_plus(drift_ / 2.718281828459045);
+        return logs / eta_[k] + given_up_[k] + limit_.cut_off();
+    }
+
+    void visit(StateVisitor& visitor) override {
+        visitor.numbers("rates", eta_, 0);
+        visitor.numbers("gain", gain_);
+        visitor.numbers("squares", squares_, 0);
+        visitor.numbers("given_up", given_up_);
+        visitor.number("drift", drift_);
+        limit_.visit(visitor);
+    }
+
+  private:
+    double rate_of(std::size_t k) const {
+        double limit = limit_.value();
+        double by_size = 0.5 / limit;
+        double by_squares = std::sqrt(log_size() / (limit * limit + squares_[k]));
+        return by_size < by_squares ? by_size : by_squares;
+    }
+
+    Limit limit_;
+    double drift_ = 0;  // Σ prior_k Σ_t (η_{k,t-1} / η_{k,t} - 1)
+    std::vector<double> eta_, gain_, squares_, given_up_, score_;
+};
+
+}  // namespace bosquet

@@ -1,0 +1,121 @@
+// Squint: p_k ∝ prior_k Σ_i γ_i η_i exp(η_i R_k - η_i² V_k), V_k = Σ r_k²: a mixture over learning
+// rates, so that each expert is judged at the rate that suits it (Koolen and van Erven 2015). The
+// prior over rates is γ_i = 1 / ((i+1)(i+2)) on η_i = 2^-i / (2B).
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "experts/rule.hpp"
+
+namespace bosquet {
+
+class Squint final : public Rule {
+  public:
+    explicit Squint(const RuleSetup& setup)
+        : Rule(setup),
+          limit_(setup.range),
+          anchor_(setup.range),
+          regret_(size(), 0.0),
+          squares_(size(), 0.0),
+          past_(size(), 0.0),
+          score_(size()) {}
+
+    void weights(Awake awake, double* p) override {
+        Grid grid = anchor_ > 0 ? rates_left() : Grid{};
+        for (std::size_t k = 0; k < size(); ++k)
+            score_[k] = log_prior(k) + log_evidence(grid, regret_[k], squares_[k]);
+        softmax(score_.data(), awake, size(), p);
+    }
+
+    void update(const double* excess) override {
+        double size_of_step = extremes(excess, size()).size();
+        if (!(size_of_step > 0)) return;
+        if (!(anchor_ > 0)) {  // the first step that tells anything gives the scale
+            limit_.admit(size_of_step);
+            anchor_ = size_of_step;
+            return;
+        }
+        double factor = limit_.admit(size_of_step);
+        for (std::size_t k = 0; k < size(); ++k) {
+            double r = factor * excess[k];
+            regret_[k] += r;
+            squares_[k] += r * r;
+        }
+        // Rates above 1/(2B) have dropped out. When half of the grid is gone, start afresh: what
+        // was lost so far is small on the new scale.
+        if (limit_.value() > anchor_ * (1 << kRates / 2)) restart();
+    }
+
+    // The potential Σ prior_k γ_i exp(η_i R_k - η_i² V_k) never exceeds 1, so for every rate left
+    // R_k ≤ η V_k + (ln(1/prior) + ln(1/γ)) / η.
+    double bound(std::size_t k) const override {
+        if (!(anchor_ > 0)) return 0;
+        Grid grid = rates_left();
+        double best = -1;
+        for (int i = 0; i < grid.count; ++i) {
+            double eta = grid.eta[i];
+            double one = eta * squares_[k] - (log_prior(k) + grid.log_gamma[i]) / eta;
+            if (best < 0 || one < best) best = one;
+        }
+        return past_[k] + best + limit_.cut_off();
+    }
+
+    void visit(StateVisitor& visitor) override {
+        visitor.numbers("regret", regret_);
+        visitor.numbers("squares", squares_, 0);
+        visitor.numbers("past", past_);
+        visitor.number("anchor", anchor_);
+        limit_.visit(visitor);
+    }
+
+  private:
+    static constexpr int kRates = 32;
+
+    struct Grid {
+        int count = 0;
+        std::array<double, kRates> eta, log_gamma, log_weight;  // log_weight: of γ η
+    };
+
+    // The rates of at most 1/(2B), at least the smallest.
+    Grid rates_left() const {
+        Grid grid;
+        double eta = 0.5 / anchor_;
+        for (int i = 0; i < kRates; ++i, eta /= 2) {
+            if (i + 1 < kRates && eta * 2 * limit_.value() > 1) continue;
+            double gamma = -exact_log(static_cast<double>(i + 1) * static_cast<double>(i + 2));
+            grid.eta[grid.count] = eta;
+            grid.log_gamma[grid.count] = gamma;
+            grid.log_weight[grid.count++] = gamma + exact_log(eta);
+        }
+        return grid;
+    }
+
+    static double log_evidence(const Grid& grid, double regret, double squares) {
+        if (grid.count == 0) return 0;
+        std::array<double, kRates> term{};
+        for (int i = 0; i < grid.count; ++i) {
+            double eta = grid.eta[i];
+            term[i] = grid.log_weight[i] + eta * regret - eta * eta * squares;
+        }
+        double top = extremes(term.data(), grid.count).high;
+        double total =
+            sum_over(grid.count, [&](std::size_t i) { return exp_of_score(term[i] - top); });
+        return top + exact_log(total);
+    }
+
+    void restart() {
+        for (std::size_t k = 0; k < size(); ++k) {
+            past_[k] = bound(k);
+            regret_[k] = squares_[k] = 0;
+        }
+        limit_.forget();
+        anchor_ = limit_.value();
+    }
+
+    Limit limit_;
+    double anchor_;  // the limit that the grid of rates was laid out for
+    std::vector<double> regret_, squares_, past_, score_;
+};
+
+}  // namespace bosquet

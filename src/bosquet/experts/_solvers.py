@@ -1,0 +1,104 @@
+"""The best fixed combination of some columns, for each loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog, minimize, nnls
+
+MOST_STEPS = 200  # of Newton's method; a dozen is usual
+
+
+def simplex_least_squares(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    r"""The w ≥ 0 with sum 1 for which ‖y - X w‖ is least, exactly.
+
+    On the simplex y - X w = E w with E = y 1ᵀ - X: the point of the columns' convex hull nearest to
+    the origin. Among u ≥ 0, ‖E u‖² + c² (1 - Σu)² has its minimum at a multiple of that point,
+    whatever c is, so that non-negative least squares finds it.
+    """
+    residuals = y[:, None] - X
+    n = X.shape[1]
+    if len(residuals) > n:
+        residuals = np.linalg.qr(residuals, mode="r")
+    scale = float(np.abs(residuals).max(initial=0.0))
+    if scale == 0:
+        return np.full(n, 1 / n)
+    system = np.vstack([residuals / scale, np.ones(n)])
+    target = np.zeros(len(system))
+    target[-1] = 1
+    weights = nnls(system, target, maxiter=max(100, 30 * n))[0]
+    return weights / weights.sum()
+
+
+def simplex_log_loss(P: np.ndarray) -> np.ndarray:
+    r"""The w ≥ 0 with sum 1 for which -Σ ln(P w) is least, by Newton's method on the simplex.
+
+    With A = P / (P w) the quadratic model at w is ½ ‖A w' - 2‖² up to a constant, so that each step
+    is a least squares problem on the simplex; then a step length that surely gains.
+    """
+    n = P.shape[1]
+    top = P.max(axis=1, keepdims=True)
+    P = P[top[:, 0] > 0] / top[top[:, 0] > 0]  # rows that no column explains cost the same for all
+    w = np.full(n, 1 / n)
+    if len(P) == 0:
+        return w
+    value = -np.log(P @ w).sum()
+    for _ in range(MOST_STEPS):
+        A = P / (P @ w)[:, None]
+        direction = simplex_least_squares(A, np.full(len(A), 2.0)) - w
+        slope = -float((A @ direction).sum())
+        if -slope <= 1e-12 * len(P):
+            break
+        length = 1.0
+        while length > 1e-12:
+            said = P @ (w + length * direction)
+            if (said > 0).all() and -np.log(said).sum() <= value + 1e-4 * length * slope:
+                break
+            length /= 2
+        else:
+            break
+        w = w + length * direction
+        value = -np.log(P @ w).sum()
+    w = np.maximum(w, 0)
+    return w / w.sum()
+
+
+def least_pinball(
+    X: np.ndarray, y: np.ndarray, quantile: float, row_weight: np.ndarray | None, *, simplex: bool
+) -> np.ndarray:
+    """The w for which the (row-weighted) pinball loss of X w is least, by linear programming."""
+    rows, n = X.shape
+    row_weight = np.ones(rows) if row_weight is None else row_weight
+    # y = X w + u - v: u where the truth lies above, v where it lies below.
+    cost = np.concatenate([np.zeros(n), quantile * row_weight, (1 - quantile) * row_weight])
+    equal = sparse.hstack([sparse.csr_array(X), sparse.eye_array(rows), -sparse.eye_array(rows)])
+    right = y
+    if simplex:
+        ones = sparse.csr_array(np.concatenate([np.ones(n), np.zeros(2 * rows)])[None, :])
+        equal, right = sparse.vstack([equal, ones]), np.append(y, 1.0)
+    bounds = [(0, None) if simplex else (None, None)] * n + [(0, None)] * (2 * rows)
+    found = linprog(cost, A_eq=equal.tocsr(), b_eq=right, bounds=bounds, method="highs")
+    if found.x is None:
+        raise RuntimeError(f"the linear programme for the best combination failed: {found.message}")
+    w = found.x[:n]
+    return np.maximum(w, 0) / np.maximum(w, 0).sum() if simplex else w
+
+
+def simplex_minimum(value: Callable[[np.ndarray], float], n: int) -> np.ndarray:
+    """The weights for which any convex function is least, as near as a general method comes."""
+    starts = [np.full(n, 1 / n), *np.eye(n)]
+    best = min(starts, key=value)
+    start = 0.5 * best + 0.5 / n
+    found = minimize(
+        value,
+        start,
+        method="SLSQP",
+        bounds=[(0, 1)] * n,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(n)},
+        options={"maxiter": 1000, "ftol": 1e-12},
+    )
+    w = np.maximum(found.x, 0)
+    w /= w.sum()
+    return w if value(w) < value(best) else best

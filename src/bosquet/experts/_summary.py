@@ -1,0 +1,74 @@
+"""The table that opera prints of a mixture."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bosquet.experts.rules import rule_of
+
+
+def expert_names(mixture: Any) -> list[str]:
+    """As the columns of a frame were called, else X1, X2, ... as in R."""
+    names = getattr(mixture, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names]
+    return [f"X{k + 1}" for k in range(mixture.n_features_in_)]
+
+
+def columns_of_text(rows: list[list[str]]) -> list[str]:
+    """Rows of cells, the first column flush left and the others flush right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        " ".join(
+            cell.rjust(width) if k else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def digits(value: float) -> str:
+    """Three significant digits, as opera has them."""
+    return f"{value:.3g}" if not math.isfinite(value) or abs(value) < 1000 else f"{value:.0f}"
+
+
+def summary_text(mixture: Any) -> str:
+    """Rule, loss, coefficients, sizes, and the errors beside those of the uniform mean."""
+    totals, rule = mixture._now.totals, rule_of(mixture.rule)
+    loss = mixture._loss if isinstance(mixture._loss, str) else "of the user's own"
+    weights = mixture.final_weights_
+    lines = [
+        f"Aggregation rule: {rule.name}",
+        f"Loss function: {loss} loss",
+        f"Gradient trick: {bool(mixture._linearised)}",
+        "Coefficients:",
+        *columns_of_text(
+            [["", *expert_names(mixture)], ["", *(digits(weight) for weight in weights)]]
+        ),
+        "",
+        f"Number of experts: {mixture.n_features_in_}",
+        f"Number of observations: {totals['rows']}",
+        f"Dimension of the data: {max(mixture._n_classes, 1)}",
+    ]
+    if totals["rows"] > totals["blind"]:
+        lines += ["", *columns_of_text(_errors(mixture, rule.name, totals))]
+    return "\n".join(lines)
+
+
+def _errors(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:
+    n = totals["rows"]
+    table = [["", "loss"], [rule, digits(totals["loss"] / n)]]
+    table.append(["uniform", digits(totals["uniform"] / n)])
+    numbers = mixture._n_classes == 0 and mixture._loss in (
+        "square",
+        "absolute",
+        "percentage",
+        "pinball",
+    )
+    if numbers:
+        table[0] += ["rmse", "mape"]
+        for row, prefix in ((table[1], ""), (table[2], "uniform_")):
+            row.append(digits(math.sqrt(totals[prefix + "squares"] / n)))
+            row.append(digits(totals[prefix + "percents"] / n))
+    return table

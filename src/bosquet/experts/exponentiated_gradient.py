@@ -1,0 +1,89 @@
+"""Exponentiated gradient portfolios."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bosquet._parameters import Check, number
+from bosquet.experts.portfolio import Portfolio
+
+
+class ExponentiatedGradient(Portfolio):
+    r"""Exponentiated gradient: :math:`b_{t+1}(j) \propto b_t(j) \exp(\eta x_t(j) / (b_t \cdot x_t))`.
+
+    Its final wealth W satisfies ln W* - ln W ≤ ln N / η + η n / (8 r²), W* the wealth of the best
+    constant rebalanced portfolio and r the smallest ratio of a day's price relative to the day's
+    largest.
+
+    Parameters
+    ----------
+    learning_rate : float or "tuned", default=0.05
+        η. "tuned": r √(8 ln N / n), with r seen in hindsight: for comparison, not for trading.
+
+    Attributes
+    ----------
+    portfolios_ : array of shape (n_days, n_stocks)
+    final_portfolio_ : array of shape (n_stocks,)
+    wealth_ : array of shape (n_days,)
+    bound_ : float
+        On the difference of the logarithms of wealth; infinite if a stock once lost everything.
+
+    References
+    ----------
+    Helmbold, Schapire, Singer and Warmuth, On-line portfolio selection using multiplicative updates,
+    1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet.experts import ExponentiatedGradient
+    >>> X = np.tile([[1, 2], [1, 0.5]], (20, 1))
+    >>> print(f"{ExponentiatedGradient().fit(X).wealth_[-1]:.2f}")
+    9.43
+    """
+
+    checks: ClassVar[dict[str, Check]] = {
+        "learning_rate": (
+            lambda v: v == "tuned" if isinstance(v, str) else number(0, open_low=True)[0](v),
+            "a number above 0 or 'tuned'",
+        )
+    }
+
+    def __init__(self, learning_rate: Any = 0.05):
+        self.learning_rate = learning_rate
+
+    def _eta(self, relatives: np.ndarray) -> float:
+        if not isinstance(self.learning_rate, str):
+            return float(self.learning_rate)
+        days, stocks = relatives.shape
+        return max(_smallest_ratio(relatives), 1e-3) * math.sqrt(
+            8 * math.log(max(stocks, 2)) / days
+        )
+
+    def _trade(self, relatives: np.ndarray) -> np.ndarray:
+        days, stocks = relatives.shape
+        eta = self._eta(relatives)
+        portfolios = np.empty((days + 1, stocks))
+        score = np.zeros(stocks)
+        for t in range(days + 1):
+            b = np.exp(score - score.max())
+            portfolios[t] = b / b.sum()
+            if t < days:
+                gain = portfolios[t] @ relatives[t]
+                score = score + eta * relatives[t] / gain if gain > 0 else score
+        return portfolios
+
+    def _bound(self, relatives: np.ndarray) -> float:
+        days, stocks = relatives.shape
+        ratio = _smallest_ratio(relatives)
+        if ratio == 0:
+            return math.inf
+        eta = self._eta(relatives)
+        return math.log(stocks) / eta + eta * days / (8 * ratio**2)
+
+
+def _smallest_ratio(relatives: np.ndarray) -> float:
+    return float((relatives.min(axis=1) / relatives.max(axis=1)).min())

@@ -1,0 +1,264 @@
+"""How much worse a mixture did than what was best in hindsight, beside what its rule promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet.experts._summary import columns_of_text, digits
+from bosquet.experts.mixture import Mixture
+from bosquet.experts.oracles import Oracle, Problem, find, read_problem
+from bosquet.experts.rules import rule_of
+
+
+@dataclass(frozen=True)
+class Regret:
+    """Regret to an oracle.
+
+    Attributes
+    ----------
+    oracle : Oracle
+    curve : array of shape (n_steps,)
+        Cumulative loss of the mixture less that of the oracle, after each step.
+    total : float
+        Its last value.
+    bound : float
+        What the rule guarantees of `total`; NaN where it guarantees nothing.
+    """
+
+    oracle: Oracle
+    curve: np.ndarray
+    total: float
+    bound: float
+
+
+def regret(
+    mixture: Mixture,
+    F: Any,
+    y: Any,
+    oracle: str = "expert",
+    *,
+    shifts: int = 1,
+    awake: Any = None,
+) -> Regret:
+    """Regret of a fitted mixture to the best expert, combination or sequence of experts.
+
+    Which bound there is: to an expert, that of the rule; to a convex combination, the same if the rule
+    was told linearised losses; to a linear combination, of ridge regression alone; to a sequence
+    with shifts, of fixed share alone.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fitted on F and y, its history kept.
+    F, y, awake
+        What it was fitted on.
+    oracle : {"uniform", "expert", "convex", "linear", "shifts"}, default="expert"
+    shifts : int, default=1
+
+    Returns
+    -------
+    Regret
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet.experts import Mixture, regret
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=400)
+    >>> F = y[:, None] + rng.normal(size=(400, 3)) + [0.5, 0.0, -0.5]
+    >>> mixture = Mixture("boa").fit(F, y)
+    >>> for kind in ("expert", "convex"):
+    ...     found = regret(mixture, F, y, kind)
+    ...     print(f"{kind}: {found.total:.1f}, at most {found.bound:.0f}")
+    expert: -301.3, at most 77
+    convex: 6.5, at most 83
+    """
+    return _regret(mixture, _problem_of(mixture, F, y, awake), oracle, shifts)
+
+
+def _problem_of(mixture: Mixture, F: Any, y: Any, awake: Any) -> Problem:
+    problem = read_problem(F, y, mixture.loss, mixture.quantile, mixture.classes, awake)
+    if len(problem.truths) != len(mixture.losses_):
+        raise ValueError(
+            f"F has {len(problem.truths)} steps, but the mixture's history has {len(mixture.losses_)}"
+        )
+    return problem
+
+
+def _regret(mixture: Mixture, problem: Problem, kind: str, shifts: int) -> Regret:
+    best = find(problem, kind, shifts)
+    if kind == "expert":
+        # Experts asleep are counted as the mixture itself: the regret that bounds speak of.
+        losses = problem.losses(problem.forecasts)
+        own = mixture.losses_[:, None]
+        excess = np.where(np.isnan(losses), 0.0, own - losses)
+        curve = excess[:, excess.sum(axis=0).argmax()].cumsum()
+    else:
+        curve = (mixture.losses_ - best.losses).cumsum()
+    return Regret(best, curve, float(curve[-1]), _bound(mixture, best, curve, shifts))
+
+
+def _bound(mixture: Mixture, best: Oracle, curve: np.ndarray, shifts: int) -> float:
+    core = mixture._now
+    if best.kind == "expert":
+        return float(mixture.bound_[mixture.regret_.argmax()])
+    if best.kind == "shifts":
+        return float(core.bound_with_shifts(int(shifts)))
+    linearised = mixture._linearised or rule_of(mixture.rule).name == "ridge"
+    if best.weights is None or not linearised:
+        return float("nan")
+    return float(core.bound_to_combination(best.weights))
+
+
+def simple_regret(weights: Any, losses: Any) -> float:
+    """Excess over the best expert of what is recommended once exploration is over.
+
+    Parameters
+    ----------
+    weights : array of shape (n_experts,)
+        The recommendation, from ``mixture.recommend(how)``.
+    losses : array of shape (n_experts,)
+        Expected losses of the experts, known or estimated on fresh rows.
+
+    Examples
+    --------
+    >>> from bosquet.experts import play, simple_regret
+    >>> import numpy as np
+    >>> means = np.array([0.5, 0.4, 0.6])
+    >>> losses = np.random.default_rng(0).random((2000, 3)) < means
+    >>> game = play(losses, "exp3", loss_range=1, random_state=0)
+    >>> simple_regret(game.recommend("most played"), means)
+    0.0
+    """
+    weights, losses = np.asarray(weights, dtype=float), np.asarray(losses, dtype=float)
+    if weights.shape != losses.shape or weights.ndim != 1 or weights.size == 0:
+        raise ValueError(
+            f"weights and losses must have one entry an expert, not {weights.shape} and {losses.shape}"
+        )
+    return float(weights @ losses - losses.min())
+
+
+def _name_of(mixture: Mixture) -> str:
+    """The rule's, with the parameters that are not as they come."""
+    rule = rule_of(mixture.rule)
+    usual = type(rule)().get_params()
+    set_apart = {k: v for k, v in rule.get_params().items() if repr(v) != repr(usual[k])}
+    if not set_apart:
+        return rule.name
+    return f"{rule.name} ({', '.join(f'{name}={value}' for name, value in set_apart.items())})"
+
+
+class OracleTable:
+    """Mixtures beside what was best in hindsight, one line each; ``print`` shows it.
+
+    Attributes
+    ----------
+    rows : list of dict
+        name, loss (mean), rmse, and for mixtures regret and bound to the best expert.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]):
+        self.rows = rows
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        for row in self.rows:
+            if row["name"] == name:
+                return row
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        names = ["loss", "rmse", "regret", "bound"]
+        if all(np.isnan(row["rmse"]) for row in self.rows):
+            names.remove("rmse")
+        cells = [["", *names]]
+        for row in self.rows:
+            values = [row.get(name, float("nan")) for name in names]
+            cells.append([row["name"], *("" if np.isnan(v) else digits(v) for v in values)])
+        return "\n".join(columns_of_text(cells))
+
+    __repr__ = __str__
+
+
+def oracle_table(
+    F: Any,
+    y: Any,
+    rules: Sequence[Any] = ("ewa", "ml-poly", "boa"),
+    *,
+    shifts: Sequence[int] = (1, 5),
+    loss: Any = "square",
+    quantile: float = 0.5,
+    classes: Any = None,
+    awake: Any = None,
+    **options: Any,
+) -> OracleTable:
+    """The table of a study: mean of the experts, the best of them, their best combinations, the rules.
+
+    Parameters
+    ----------
+    F : array of shape (n_steps, n_experts)
+    y : array of shape (n_steps,)
+    rules : list of str, rules or Mixtures, default=("ewa", "ml-poly", "boa")
+        Mixtures are fitted as they are; from a rule one is made with `loss` and `options`.
+    shifts : list of int, default=(1, 5)
+        Best sequences to list.
+    loss, quantile, classes, awake
+        As in `Mixture`.
+    **options
+        More parameters of the mixtures.
+
+    Returns
+    -------
+    OracleTable
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet.experts import oracle_table
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=400)
+    >>> F = y[:, None] + rng.normal(size=(400, 3)) + [0.5, 0.0, -0.5]
+    >>> print(oracle_table(F, y, ["ewa", "boa"], shifts=[2]))
+                        loss  rmse regret bound
+    uniform            0.323 0.568
+    best expert         1.09  1.04
+    best convex        0.321 0.566
+    best linear        0.232 0.482
+    best with 2 shifts 0.945 0.972
+    ewa                0.329 0.573   -305   126
+    boa                0.337 0.581   -301  77.1
+    """
+    problem = read_problem(F, y, loss, quantile, classes, awake)
+    rows = []
+    wanted = [("uniform", "uniform", 0), ("best expert", "expert", 0)]
+    wanted += [("best convex", "convex", 0), ("best linear", "linear", 0)]
+    wanted += [(f"best with {m} shift{'s' * (m != 1)}", "shifts", int(m)) for m in shifts]
+    for name, kind, m in wanted:
+        try:
+            found = find(problem, kind, m)
+        except ValueError:  # there is none for this loss, or with experts asleep
+            continue
+        rows.append({"name": name, "loss": found.loss, "rmse": found.rmse, "oracle": found})
+    for rule in rules:
+        given = isinstance(rule, Mixture)
+        mixture = (
+            rule if given else Mixture(rule, loss, quantile=quantile, classes=classes, **options)
+        )
+        mixture.fit(F, y, awake=awake)
+        name = _name_of(mixture)
+        mean = mixture.loss_ / mixture.n_steps_
+        leader = mixture.regret_.argmax()
+        rows.append(
+            {
+                "name": name,
+                "loss": mean,
+                "rmse": float(np.sqrt(mean)) if problem.loss == "square" else float("nan"),
+                "regret": float(mixture.regret_[leader]),
+                "bound": float(mixture.bound_[leader]),
+                "mixture": mixture,
+            }
+        )
+    return OracleTable(rows)

@@ -1,0 +1,166 @@
+"""Mixtures of experts: who had the weight, what was lost, and what was promised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet.plot._style import BLUE, GREY, ORANGE
+from bosquet.trees.drawing import pyplot_or_error
+
+
+def _axes(ax: Any) -> Any:
+    return ax or pyplot_or_error().subplots(figsize=(7, 3.6), layout="constrained")[1]
+
+
+def _names(mixture: Any) -> list[str]:
+    from bosquet.experts._summary import expert_names
+
+    return expert_names(mixture)
+
+
+def _colour(mixture: Any, expert: int) -> Any:
+    """The same for an expert in every picture."""
+    share = expert / max(mixture.n_features_in_ - 1, 1)
+    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * share)
+
+
+def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
+    """Groups of experts to draw: the heaviest one by one, the others together; labels, colours."""
+    weights = np.abs(mixture.weights_).mean(axis=0)
+    order = np.argsort(-weights, kind="stable")
+    shown = [np.array([k]) for k in order[:most]]
+    names = _names(mixture)
+    labels = [names[k] for k in order[:most]]
+    colours = [_colour(mixture, k) for k in order[:most]]
+    if len(order) > most:
+        shown.append(order[most:])
+        labels.append(f"{len(order) - most} others")
+        colours.append("#cccccc")
+    return shown, labels, colours
+
+
+def _finish(ax: Any, ylabel: str) -> Any:
+    ax.set(xlabel="step", ylabel=ylabel)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
+def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
+    """Weights over time, stacked.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fitted, with its history.
+    ax : matplotlib axes, optional
+    most : int, default=10
+        Experts drawn one by one, the heaviest; the others are drawn as one.
+
+    Returns
+    -------
+    axes
+    """
+    ax = _axes(ax)
+    shown, labels, colours = _largest(mixture, most)
+    weights = mixture.weights_
+    steps = np.arange(1, len(weights) + 1)
+    if (weights < 0).any():  # those of ridge regression, which do not stack
+        for group, label, colour in zip(shown, labels, colours, strict=True):
+            ax.plot(steps, weights[:, group].sum(axis=1), label=label, color=colour, linewidth=1)
+    else:
+        parts = [weights[:, group].sum(axis=1) for group in shown]
+        ax.stackplot(steps, parts, labels=labels, colors=colours, step="mid")
+        ax.set_ylim(0, None if weights.sum(axis=1).max() > 1.001 else 1)
+    ax.margins(x=0)
+    return _finish(ax, "weight")
+
+
+def expert_contributions(mixture: Any, F: Any, ax: Any = None, *, most: int = 10) -> Any:
+    """What each expert adds to the prediction, p(j) f(j), stacked; and the prediction itself.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fitted on F, with its history; of numbers, not classes.
+    F : array of shape (n_steps, n_experts)
+    ax, most
+        As for `expert_weights`.
+
+    Returns
+    -------
+    axes
+    """
+    forecasts = np.asarray(F, dtype=float)
+    weights = mixture.weights_
+    if forecasts.shape != weights.shape:
+        raise ValueError(
+            f"F has shape {forecasts.shape}, but the mixture was fitted on forecasts of {weights.shape}"
+        )
+    ax = _axes(ax)
+    shown, labels, colours = _largest(mixture, most)
+    parts = weights * np.nan_to_num(forecasts)
+    steps = np.arange(1, len(weights) + 1)
+    # Above and below 0 apart: what cancels would not be seen otherwise.
+    for sign in (1, -1):
+        stack = [np.maximum(sign * parts[:, group].sum(axis=1), 0) * sign for group in shown]
+        if sign == 1 or any((part < 0).any() for part in stack):
+            ax.stackplot(steps, stack, labels=labels if sign == 1 else (), colors=colours)
+    ax.plot(steps, mixture.predictions_, color="black", linewidth=0.8, label="prediction")
+    ax.margins(x=0)
+    return _finish(ax, "contribution")
+
+
+def expert_losses(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
+    """Cumulative losses of the experts and of the mixture.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fitted, with its history.
+    ax, most
+        As for `expert_weights`; the experts with the least loss are drawn. One asleep is counted as
+        the mixture.
+
+    Returns
+    -------
+    axes
+    """
+    ax = _axes(ax)
+    own = mixture.losses_
+    losses = np.where(np.isnan(mixture.expert_losses_), own[:, None], mixture.expert_losses_)
+    total = losses.cumsum(axis=0)
+    steps, names = np.arange(1, len(own) + 1), _names(mixture)
+    best = np.argsort(total[-1], kind="stable")[:most]
+    for k in best:
+        ax.plot(steps, total[:, k], color=_colour(mixture, k), linewidth=1, label=names[k])
+    ax.plot(steps, own.cumsum(), color=ORANGE, linewidth=2, label="mixture")
+    return _finish(ax, "cumulative loss")
+
+
+def expert_regret(mixture: Any, ax: Any = None) -> Any:
+    """Regret to the best expert so far, and the bound that the rule gives it.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Fitted, with its history.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    axes
+    """
+    ax = _axes(ax)
+    own = mixture.losses_
+    excess = own[:, None] - mixture.expert_losses_
+    regret = np.nan_to_num(excess).cumsum(axis=0).max(axis=1)
+    steps = np.arange(1, len(own) + 1)
+    ax.plot(steps, regret, color=BLUE, label="regret to the leader")
+    bounds = mixture.bounds_
+    if np.isfinite(bounds).any():
+        ax.plot(steps, bounds, color=GREY, linestyle="--", label="bound of the rule")
+    ax.axhline(0, color="black", linewidth=0.6)
+    return _finish(ax, "regret")

@@ -1,0 +1,257 @@
+"""What is not sound is told by step, expert or parameter, and leaves everything as it was."""
+
+import numpy as np
+import pytest
+
+from bosquet import Mixture
+from bosquet.experts import (
+    EXP3IX,
+    FTRL,
+    ExponentialWeights,
+    FixedShare,
+    OnlineRidge,
+    oracle,
+    play,
+)
+from bosquet.experts._game import open_step
+from bosquet.experts.rules import RULES
+
+
+@pytest.fixture
+def stream():
+    """A mixture after three steps, the fourth one open."""
+    mixture = Mixture("boa")
+    for f, y in (([1.0, 2.0, 3.0], 2.0), ([0.0, 1.0, 5.0], 1.0), ([2.0, 2.0, 1.0], 2.0)):
+        mixture.predict(f)
+        mixture.update(y)
+    mixture.predict([1.0, 4.0, 2.0])
+    return mixture
+
+
+def unchanged_by(mixture, act, error, message):
+    before, pending = mixture._core.state(), open_step(mixture._core)
+    with pytest.raises(error, match=message):
+        act()
+    assert mixture._core.state() == before
+    after = open_step(mixture._core)
+    assert all(np.array_equal(a, b) for a, b in zip(pending, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [(np.nan, "step 3: the truth nan is not finite"), (np.inf, "the truth inf is not finite")],
+)
+def test_a_truth_that_is_missing_leaves_the_step_open(stream, truth, message):
+    unchanged_by(stream, lambda: stream.update(truth), ValueError, message)
+    unchanged_by(stream, lambda: stream.update(None), ValueError, "needs the truth")
+    stream.update(2.0)
+    assert stream.n_steps_ == 4
+
+
+@pytest.mark.parametrize(
+    ("forecasts", "message"),
+    [
+        ([1.0, np.inf, 2.0], "step 3: expert 1 predicts infinity"),
+        ([1.0, 2.0, -np.inf], "step 3: expert 2 predicts infinity"),
+        ([np.nan, np.nan, np.nan], "step 3: every expert is asleep"),
+        ([1.0, 2.0], "2 experts, but the mixture is expecting 3"),
+        ([1.0, 2.0, 3.0, 4.0], "4 experts, but the mixture is expecting 3"),
+        (["a", "b", "c"], "could not convert"),
+    ],
+)
+def test_bad_forecasts_leave_the_step_that_is_open(stream, forecasts, message):
+    unchanged_by(stream, lambda: stream.predict(forecasts), ValueError, message)
+
+
+def test_losses_too_large_to_work_with_are_refused(stream):
+    stream.predict([1e100, 1.0, 1.0])
+    unchanged_by(
+        stream, lambda: stream.update(0.0), ValueError, "step 3: the loss of expert 0 is too"
+    )
+
+
+def test_masks_are_checked(stream):
+    f = [1.0, 2.0, 3.0]
+    unchanged_by(stream, lambda: stream.predict(f, [True, False]), ValueError, "awake has shape")
+    unchanged_by(stream, lambda: stream.predict(f, [1, 0, 2]), ValueError, "True and False")
+    unchanged_by(stream, lambda: stream.predict(f, [0, 0, 0]), ValueError, "every expert is asleep")
+    stream.predict([1.0, np.inf, 3.0], [1, 0, 1])  # what a sleeper says is not looked at
+
+
+@pytest.mark.parametrize("at", [0, 5, 9])
+@pytest.mark.parametrize("bad", ["truth", "expert", "asleep", "rows"])
+def test_a_batch_with_a_bad_step_changes_nothing(at, bad):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=10)
+    F = y[:, None] + rng.normal(size=(10, 3))
+    mixture = Mixture("squint").fit(F, y)
+    mixture.predict(F[0])
+    G, z = F.copy(), y.copy()
+    if bad == "truth":
+        z[at] = np.nan
+    elif bad == "expert":
+        G[at, 1] = np.inf
+    elif bad == "asleep":
+        G[at] = np.nan
+    else:
+        z = z[:-1]
+    message = {
+        "truth": rf"y contains NaN: y\[{at}\]",
+        "expert": rf"step {10 + at}: expert 1 predicts infinity",
+        "asleep": rf"step {10 + at}: every expert is asleep",
+        "rows": "inconsistent numbers of samples",
+    }[bad]
+    unchanged_by(mixture, lambda: mixture.partial_fit(G, z), ValueError, message)
+    unchanged_by(mixture, lambda: mixture.fit(G, z), ValueError, message.replace("1", "")[:8])
+    weights = mixture.weights_
+    assert weights.shape == (10, 3)
+
+
+def test_a_loss_of_ones_own_that_raises_changes_nothing():
+    def picky(x, y):
+        if y == 3:
+            raise RuntimeError("no threes")
+        return (x - y) ** 2
+
+    F, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
+    mixture = Mixture("boa", picky, gradient=False)
+    with pytest.raises(RuntimeError, match="no threes"):
+        mixture.fit(F, y)
+    assert not mixture.__sklearn_is_fitted__()
+    mixture.fit(F[:3], y[:3])
+    before = mixture._core.state()
+    with pytest.raises(RuntimeError, match="no threes"):
+        mixture.partial_fit(F, y)
+    assert mixture._core.state() == before
+    mixture.predict(F[0])
+    with pytest.raises(RuntimeError, match="no threes"):
+        mixture.update(3.0)
+    mixture.update(1.0)
+    assert mixture.n_steps_ == 4
+
+
+def test_percentages_of_nothing_are_refused():
+    with pytest.raises(ValueError, match="step 1: the truth 0 is 0, where a percentage"):
+        Mixture("ewa", "percentage").fit([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0])
+    with pytest.raises(ValueError, match=r"y\[1\] is 0"):
+        oracle([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0], "convex", loss="percentage")
+
+
+def test_probabilities_are_held_to_be_some():
+    F = np.array([[[0.2, 0.8], [0.5, 0.5]]])
+    with pytest.raises(ValueError, match="expert 1 does not add up to 1"):
+        Mixture("ewa", "log", classes=2).fit(F * [[[1], [0.9]]], [1])
+    with pytest.raises(ValueError, match="expert 0 is not between 0 and 1"):
+        Mixture("ewa", "log", classes=2).fit([[[1.2, -0.2], [0.5, 0.5]]], [1])
+    with pytest.raises(ValueError, match="must be \\(steps, experts, 2\\)"):
+        Mixture("ewa", "log", classes=2).fit([[0.5, 0.5]], [1])
+    with pytest.raises(ValueError, match="the truth 7 is not one of the classes"):
+        Mixture("ewa", "log", classes=2).fit(F, [7])
+    with pytest.raises(ValueError, match="is not a probability"):
+        Mixture("ewa", "log").fit([[0.5, 1.5]], [1])
+    with pytest.raises(ValueError, match="must be 0 or 1"):
+        Mixture("ewa", "log").fit([[0.5, 0.5]], [0.5])
+    # A forecast that calls the truth impossible is dear, not infinitely so.
+    game = Mixture("ewa", "log", gradient=False).fit([[0.0, 0.5]] * 3, [1, 1, 1])
+    assert game.expert_losses_[0, 0] == pytest.approx(52 * np.log(2))
+
+
+BAD_PARAMETERS = {
+    "rule": ({"rule": "nonsense"}, "rule='nonsense' is out of range"),
+    "loss": ({"loss": "nonsense"}, "loss='nonsense' is out of range"),
+    "gradient": ({"gradient": "yes"}, "gradient='yes' is out of range"),
+    "range": ({"loss_range": 0.0}, "loss_range=0.0 is out of range"),
+    "quantile": ({"quantile": 1.0}, "quantile=1 is out of range"),
+    "block": ({"block": 0}, "block=0 is out of range"),
+    "history": ({"history": "always"}, "history='always' is out of range"),
+    "prior length": ({"prior": [1.0]}, "prior has shape"),
+    "prior zero": ({"prior": [1.0, 0.0]}, r"prior\[1\] is 0"),
+    "classes": ({"classes": 1}, "at least two classes"),
+    "class labels": ({"classes": ["a", "a"]}, "distinct labels"),
+    "ridge": ({"rule": "ridge", "loss": "absolute"}, "rule='ridge' is least squares"),
+    "bandit": ({"rule": "exp3", "block": 2}, "needs block=1"),
+    "classes and loss": ({"loss": "pinball", "classes": 2}, "loss='pinball' is of numbers"),
+    "rate": ({"rule": ExponentialWeights(-1)}, "learning_rate=-1 is out of range"),
+    "rates": ({"rule": ExponentialWeights([1, 0])}, "learning_rate"),
+    "word": ({"rule": ExponentialWeights("fast")}, "learning_rate='fast'"),
+    "tuned": ({"rule": ExponentialWeights("tuned")}, "needs loss_range"),
+    "share": ({"rule": FixedShare(1.0)}, "share=1.0 is out of range"),
+    "no share": ({"rule": FixedShare(0)}, "share=0 leaves no rate"),
+    "penalty": ({"rule": OnlineRidge(0)}, "l2_regularization=0 is out of range"),
+    "regulariser": ({"rule": FTRL("other")}, "regulariser='other' is out of range"),
+    "confidence": ({"rule": EXP3IX(confidence=1)}, "confidence=1 is out of range"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_parameters_out_of_range_are_named(name):
+    given, message = BAD_PARAMETERS[name]
+    F = np.full((1, 2, 2), 0.5) if "classes" in given else np.ones((1, 2))
+    with pytest.raises(ValueError, match=message):
+        Mixture(**given).fit(F, [1])
+
+
+def test_a_tuned_rate_needs_to_know_how_long_a_stream_lasts():
+    stream = Mixture(ExponentialWeights("tuned"), "linear", loss_range=1.0)
+    with pytest.raises(ValueError, match="needs horizon"):
+        stream.update(losses=[0.0, 1.0])
+    Mixture(ExponentialWeights("tuned", horizon=9), "linear", loss_range=1.0).update(losses=[0, 1])
+
+
+def test_a_stream_that_was_not_opened_cannot_be_closed():
+    with pytest.raises(ValueError, match="call predict"):
+        Mixture().update(1.0)
+    with pytest.raises(ValueError, match="losses= is for"):
+        Mixture().update(losses=[1.0])
+    block = Mixture(block=2)
+    block.predict([[1.0, 2.0], [1.0, 2.0]])
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        block.update([1.0])
+    with pytest.raises(ValueError, match="shape"):
+        Mixture("ewa", "log", classes=2).predict([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
+
+
+def test_ridge_needs_every_expert():
+    with pytest.raises(ValueError, match="step 1: an expert is asleep"):
+        Mixture("ridge").fit([[1.0, 2.0], [1.0, np.nan]], [1.0, 2.0])
+
+
+def test_bandits_take_losses_that_are_not_negative():
+    with pytest.raises(ValueError, match="step 0: a rule for bandits"):
+        play([[-1.0, -1.0]], "exp3", loss_range=1.0)
+
+
+# ------------------------------------------------------------------------ extremes
+@pytest.mark.parametrize("rule", [r for r in RULES if r != "ridge"])
+def test_nothing_overflows_with_losses_of_a_billion(rule):
+    rng = np.random.default_rng(0)
+    losses = 1e9 * rng.random((3000, 4))
+    losses[:, 1] -= 0.5e9 if not RULES[rule].bandit else 0
+    game = play(losses, rule, random_state=0)
+    assert np.isfinite(game.weights_).all()
+    np.testing.assert_allclose(game.weights_.sum(axis=1), 1, atol=1e-9)
+    assert np.isfinite(game.regret_).all()
+    if not RULES[rule].bandit:
+        assert game.final_weights_.argmax() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [r for r in RULES if r != "ridge"])
+def test_nothing_overflows_in_a_million_steps(rule):
+    rng = np.random.default_rng(0)
+    losses = 1e9 * rng.random((1_000_000, 3))
+    losses[:, 2] *= 0.9
+    game = play(losses, rule, loss_range=1e9, random_state=0)
+    assert np.isfinite(game.final_weights_).all()
+    assert game.final_weights_.sum() == pytest.approx(1)
+    if not RULES[rule].bandit and rule != "ftl":
+        assert (game.regret_ <= game.bound_).all()
+
+
+def test_an_expert_that_was_hopeless_for_long_comes_back():
+    losses = np.zeros((40_000, 2))
+    losses[:20_000, 0] = 1.0
+    losses[20_000:, 1] = 1.0
+    game = play(losses, ExponentialWeights(1.0))
+    assert game.weights_[20_000, 0] == 0  # e^-20000
+    assert game.final_weights_ == pytest.approx([0.5, 0.5])

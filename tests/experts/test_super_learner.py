@@ -1,0 +1,275 @@
+"""The super learner: weights by cross-validation, its table, and why the table flatters the winner."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import LinearSVC
+
+import bosquet
+from bosquet import SuperLearnerClassifier, SuperLearnerRegressor
+from bosquet.io import ModelFileError, model_from_bytes
+from bosquet.io.container import load_parts, save_parts
+
+
+def regression(rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 3))
+    return X, X[:, 0] + np.abs(X[:, 1]) + rng.normal(scale=0.3, size=rows)
+
+
+def classification(rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 3))
+    return X, np.array(["no", "yes"])[(X[:, 0] + rng.normal(size=rows) > 0).astype(int)]
+
+
+LEARNERS = [
+    ("line", LinearRegression()),
+    ("near", KNeighborsRegressor(10)),
+    ("mean", DummyRegressor()),
+]
+
+
+def test_predictions_of_the_folds_are_scikit_learns():
+    X, y = regression()
+    cv = KFold(4)
+    model = SuperLearnerRegressor(LEARNERS, cv=cv).fit(X, y)
+    for k, (_, learner) in enumerate(LEARNERS):
+        expected = cross_val_predict(learner, X, y, cv=cv)
+        np.testing.assert_allclose(model.cv_predictions_[:, k], expected, rtol=1e-12)
+    table = model.cv_table_
+    losses = (model.cv_predictions_ - y[:, None]) ** 2
+    np.testing.assert_allclose(table.loss[:3], losses.mean(axis=0))
+    np.testing.assert_allclose(table.standard_error[:3], losses.std(axis=0, ddof=1) / np.sqrt(200))
+    np.testing.assert_allclose(table.weights[:3], model.weights_)
+
+
+@pytest.mark.parametrize("loss", ["square", "absolute"])
+def test_no_other_shares_would_have_done_better_in_cross_validation(loss):
+    X, y = regression()
+    model = SuperLearnerRegressor(LEARNERS, loss=loss, random_state=0).fit(X, y)
+    assert model.weights_.sum() == pytest.approx(1)
+    assert (model.weights_ >= 0).all()
+    Z = model.cv_predictions_
+
+    def risk(w):
+        error = Z @ w - y
+        return (error**2 if loss == "square" else np.abs(error)).mean()
+
+    assert model.cv_table_.loss[-1] == pytest.approx(risk(model.weights_))
+    for w in np.random.default_rng(0).dirichlet(np.ones(3), size=300):
+        assert risk(model.weights_) <= risk(w) + 1e-12
+    assert risk(model.weights_) < model.cv_table_.loss[:3].min()  # together they are better
+
+
+def test_prediction_is_the_weighted_mean_of_learners_fitted_on_all_rows():
+    X, y = regression()
+    model = SuperLearnerRegressor(LEARNERS, random_state=0).fit(X, y)
+    votes = np.column_stack([learner.fit(X, y).predict(X[:9]) for _, learner in LEARNERS])
+    np.testing.assert_allclose(model.votes(X[:9]), votes, rtol=1e-12)
+    np.testing.assert_allclose(model.predict(X[:9]), votes @ model.weights_, rtol=1e-12)
+    assert list(model.named_estimators_) == ["line", "near", "mean"]
+
+
+def test_the_discrete_super_learner_takes_the_best():
+    X, y = regression()
+    model = SuperLearnerRegressor(LEARNERS, combination="best", random_state=0).fit(X, y)
+    assert sorted(model.weights_) == [0, 0, 1]
+    assert model.weights_.argmax() == model.cv_table_.loss[:3].argmin()
+
+
+@pytest.mark.parametrize("loss", ["log", "square"])
+def test_probabilities_are_mixed_by_the_best_shares(loss):
+    X, y = classification()
+    learners = [
+        ("line", LogisticRegression()),
+        ("near", KNeighborsClassifier(15)),
+        ("prior", DummyClassifier()),
+    ]
+    model = SuperLearnerClassifier(learners, loss=loss, random_state=0).fit(X, y)
+    Z, truth = model.cv_predictions_, (y == "yes").astype(int)
+    assert Z.shape == (200, 3, 2)
+
+    def risk(w):
+        p = np.tensordot(Z, w, axes=(1, 0))
+        if loss == "log":
+            return -np.log(np.maximum(p[np.arange(200), truth], 2**-52)).mean()
+        return ((p - np.eye(2)[truth]) ** 2).sum(axis=1).mean()
+
+    for w in np.random.default_rng(0).dirichlet(np.ones(3), size=300):
+        assert risk(model.weights_) <= risk(w) + 1e-9
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert np.array_equal(model.predict(X), model.classes_[proba.argmax(axis=1)])
+    assert model.score(X, y) > 0.7
+
+
+def test_folds_share_out_a_rare_class():
+    X, y = classification(60)
+    y = np.where(np.arange(60) < 5, "rare", y)
+    model = SuperLearnerClassifier([("bayes", GaussianNB())], cv=5, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == ["no", "rare", "yes"]
+    # One rare row in each fold, so that every fit knows the class.
+    assert (model.cv_predictions_[:, 0, 1] > 0).any()
+    assert model.cv_predictions_.shape == (60, 1, 3)
+
+
+class Guess(RegressorMixin, BaseEstimator):
+    """A number made up from the row, the same for every fit."""
+
+    def __init__(self, parameter=1):
+        self.parameter = parameter
+
+    def fit(self, X, y):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.sin(1000.0 * self.parameter * X[:, 0])
+
+
+def test_the_table_flatters_the_winner_of_many_and_an_outer_fold_does_not():
+    # One method with many values of its hyper-parameter, all equally useless: the least of their
+    # cross-validated errors lies below what any of them is worth. Choosing again inside every outer
+    # fold does not see that gain.
+    learners = [(f"guess {k}", Guess(k)) for k in range(1, 21)]
+    seen, honest = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 1)), rng.normal(size=60)
+        model = SuperLearnerRegressor(learners, combination="best", cv=3, random_state=seed)
+        seen.append(model.fit(X, y).cv_table_.loss[:-1].min())
+        said = cross_val_predict(model, X, y, cv=KFold(3))
+        honest.append(((said - y) ** 2).mean())
+    worth = 1 + 0.5  # the noise, and the variance of a guess
+    error = np.std(honest) / np.sqrt(len(honest))
+    assert abs(np.mean(honest) - worth) < 3 * error
+    assert np.mean(seen) < worth - 3 * error
+
+
+def test_frames_reach_the_learners_as_frames():
+    X, y = regression()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+
+    class Picky(LinearRegression):
+        def fit(self, X, y):
+            assert list(X.columns) == ["a", "b", "c"]
+            return super().fit(X[["a"]], y)
+
+        def predict(self, X):
+            return super().predict(X[["a"]])
+
+    model = SuperLearnerRegressor([("picky", Picky())], cv=3).fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.predict(frame).shape == (200,)
+
+
+BAD = {
+    "no learners": ({"estimators": []}, "at least one"),
+    "no pairs": ({"estimators": [LinearRegression()]}, "pairs"),
+    "same names": ({"estimators": [LEARNERS[0], LEARNERS[0]]}, "more than once"),
+    "a parameter's name": ({"estimators": [("cv", LinearRegression())]}, "named 'cv'"),
+    "no learner": ({"estimators": [("x", 3)]}, "no fit and predict"),
+    "loss": ({"loss": "log"}, "loss='log'"),
+    "combination": ({"combination": "linear"}, "combination='linear'"),
+    "one fold": ({"cv": 1}, "cv=1"),
+    "overlapping folds": ({"cv": ShuffleSplit(3, random_state=0)}, "exactly once"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_wrong_parameters_are_named_and_leave_the_model_as_it_was(name):
+    given, message = BAD[name]
+    X, y = regression(40)
+    model = SuperLearnerRegressor(**{"estimators": LEARNERS, **given})
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "weights_")
+
+
+def test_learners_without_probabilities_are_named():
+    X, y = classification(40)
+    with pytest.raises(ValueError, match=r"'svm' .* has no predict_proba"):
+        SuperLearnerClassifier([("svm", LinearSVC())]).fit(X, y)
+    with pytest.raises(ValueError, match="targets"):
+        SuperLearnerRegressor(LEARNERS).fit(X, np.ones((40, 2)))
+
+
+def test_leave_one_out_is_a_way_to_fold():
+    X, y = regression(25)
+    model = SuperLearnerRegressor(LEARNERS[:2], cv=LeaveOneOut()).fit(X, y)
+    assert model.cv_predictions_.shape == (25, 2)
+
+
+# ------------------------------------------------------------------------------ files
+def saved(kind, tmp_path):
+    if kind == "classes":
+        X, y = classification()
+        learners = [
+            ("tree", bosquet.DecisionTreeClassifier(max_depth=2)),
+            ("forest", bosquet.RandomForestClassifier(5, random_state=0)),
+        ]
+        model = SuperLearnerClassifier(learners, cv=3, random_state=0).fit(X, y)
+    else:
+        X, y = regression()
+        learners = [
+            ("tree", bosquet.DecisionTreeRegressor(max_depth=2)),
+            ("boosted", bosquet.GradientBoostingRegressor(n_estimators=5)),
+        ]
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        X, model = frame, SuperLearnerRegressor(learners, cv=3, random_state=0).fit(frame, y)
+    path = tmp_path / "super.bosquet"
+    model.save(path)
+    return model, X, path
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_super_learner_of_our_own_learners_is_saved_whole(kind, tmp_path):
+    model, X, path = saved(kind, tmp_path)
+    again = bosquet.load(path)
+    say = "predict_proba" if kind == "classes" else "predict"
+    assert np.array_equal(getattr(again, say)(X), getattr(model, say)(X))
+    assert str(again.cv_table_) == str(model.cv_table_)
+    assert [name for name, _ in again.estimators] == [name for name, _ in model.estimators]
+    assert getattr(again, "feature_names_in_", 0) is not None
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("weights", [0.5, 0.6]),
+        ("weights", [1.5, -0.5]),
+        ("weights", [1.0]),
+        ("cv_loss", [1.0]),
+        ("cv_loss", "abc"),
+        ("names", ["a"]),
+        ("names", ["cv", "b"]),
+        ("n_features", 7),
+        ("feature_names", ["a"]),
+        ("estimator", "SuperLearner"),
+        ("parameters", {"combination": "other"}),
+        ("classes", {"dtype": "U3", "values": ["b", "a"]}),
+    ],
+)
+def test_a_tampered_super_learner_is_refused(kind, key, value, tmp_path):
+    if kind == "numbers" and key == "classes":
+        pytest.skip("numbers have no classes")
+    _, _, path = saved(kind, tmp_path)
+    parts, metadata = load_parts(path.read_bytes())
+    metadata[key] = value
+    with pytest.raises(ModelFileError):
+        model_from_bytes(save_parts(parts, metadata))
+
+
+def test_learners_of_other_libraries_are_not_saved():
+    X, y = regression()
+    model = SuperLearnerRegressor(LEARNERS, cv=3).fit(X, y)
+    with pytest.raises(ValueError, match="'line' is a sklearn"):
+        model.save("nowhere")

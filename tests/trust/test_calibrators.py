@@ -1,0 +1,121 @@
+"""The maps from scores to probabilities: those of the twins, and what they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+from sklearn.calibration import _SigmoidCalibration
+from sklearn.isotonic import IsotonicRegression
+
+from bosquet.reference import calibration as twin
+from bosquet.trust import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
+from bosquet.trust.calibrators import CALIBRATORS
+
+SOME_ROWS = st.integers(2, 40).flatmap(
+    lambda n: st.tuples(
+        arrays(float, n, elements=st.integers(-6, 6).map(lambda v: v / 2)),
+        arrays(float, n, elements=st.integers(0, 1).map(float)),
+        arrays(float, n, elements=st.floats(0.1, 5)),
+    )
+)
+
+
+def noisy_scores(random, n=300):
+    score = random.normal(size=n) * 2
+    return score, (random.random(n) < 1 / (1 + np.exp(-0.6 * score - 0.4))).astype(float)
+
+
+@given(SOME_ROWS)
+def test_isotonic_is_pooling_of_adjacent_violators(rows):
+    score, outcome, weight = rows
+    mine = IsotonicCalibrator().fit(score, outcome, weight)
+    places = np.unique(score)
+    mass = [weight[score == place].sum() for place in places]
+    mean = [np.average(outcome[score == place], weights=weight[score == place]) for place in places]
+    np.testing.assert_allclose(mine(places), twin.pool_adjacent_violators(mean, mass), atol=1e-12)
+
+
+def test_isotonic_goes_straight_between_blocks_as_scikit_learn_does(random):
+    score, outcome = noisy_scores(random)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(score, outcome)
+    at = np.linspace(-8, 8, 401)
+    mine = IsotonicCalibrator().fit(score, outcome, np.ones(300))
+    np.testing.assert_allclose(mine(at), theirs.predict(at), atol=1e-12)
+
+
+def test_platt_is_scikit_learns_sigmoid(random):
+    score, outcome = noisy_scores(random)
+    weight = random.random(300) + 0.5
+    theirs = _SigmoidCalibration().fit(score, outcome, weight)
+    mine = PlattCalibrator().fit(score, outcome, weight)
+    np.testing.assert_allclose(mine(score), theirs.predict(score), atol=2e-4)
+
+
+@pytest.mark.parametrize("method", ["platt", "beta"])
+def test_no_other_coefficients_are_likelier(random, method):
+    score, outcome = noisy_scores(random, 80)
+    weight = random.random(80) + 0.5
+    make = getattr(twin, method)
+    mine = CALIBRATORS[method]().fit(score, outcome, weight)
+    found = [*mine.coefficients_, mine.intercept_]
+
+    def loss(at):
+        return twin.negative_log_likelihood(make(*at), score, outcome, weight)
+
+    best = minimize(loss, np.ones(len(found)) / 2, method="BFGS")
+    assert loss(found) <= best.fun + 1e-9
+    np.testing.assert_allclose(mine(score), [make(*found)(z) for z in score], rtol=1e-9)
+
+
+@given(SOME_ROWS, st.sampled_from(sorted(CALIBRATORS)))
+def test_every_map_rises_and_gives_probabilities(rows, method):
+    score, outcome, weight = rows
+    # Platt's sigmoid follows scores that point the wrong way; they are turned round here.
+    if np.cov(score, outcome, aweights=weight)[0, 1] < 0:
+        score = -score
+    mapped = CALIBRATORS[method]().fit(score, outcome, weight)(np.linspace(-4, 4, 33))
+    assert ((mapped >= 0) & (mapped <= 1)).all()
+    assert (np.diff(mapped) >= -1e-9).all()
+
+
+def test_beta_leaves_calibrated_scores_alone_where_platt_cannot_bend(random):
+    score = random.normal(size=20_000) * 1.5
+    probability = 1 / (1 + np.exp(-score))
+    outcome = (random.random(score.size) < probability).astype(float)
+    beta = BetaCalibrator().fit(score, outcome, np.ones(score.size))
+    assert np.abs(beta(score) - probability).max() < 0.03
+    assert (beta.coefficients_ >= 0).all()
+
+
+def test_scores_that_part_the_classes_wholly_stay_finite():
+    score, outcome = np.r_[np.full(20, -3.0), np.full(20, 3.0)], np.repeat([0.0, 1.0], 20)
+    for method in ("platt", "beta"):
+        mapped = CALIBRATORS[method]().fit(score, outcome, np.ones(40))(np.array([-3.0, 3.0]))
+        np.testing.assert_allclose(mapped, [1 / 22, 21 / 22], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", sorted(CALIBRATORS))
+def test_a_map_survives_its_state(random, method):
+    score, outcome = noisy_scores(random)
+    map_ = CALIBRATORS[method]().fit(score, outcome, np.ones(300))
+    again = CALIBRATORS[method].from_state(map_.to_state())
+    assert np.array_equal(again(score), map_(score))
+
+
+@pytest.mark.parametrize(
+    ("method", "state"),
+    [
+        ("isotonic", {"score": [0.0, 0.0], "probability": [0.1, 0.2]}),
+        ("isotonic", {"score": [0.0, 1.0], "probability": [0.2, 0.1]}),
+        ("isotonic", {"score": [0.0], "probability": [1.5]}),
+        ("isotonic", {"score": [], "probability": []}),
+        ("platt", {"coefficients": [1.0, 2.0], "intercept": 0.0}),
+        ("beta", {"coefficients": [1.0, float("inf")], "intercept": 0.0}),
+        ("beta", {"coefficients": [1.0, "2"], "intercept": 0.0}),
+    ],
+)
+def test_a_state_that_no_fit_could_leave_is_refused(method, state):
+    with pytest.raises(ValueError, match=r"calibration|isotonic"):
+        CALIBRATORS[method].from_state(state)

@@ -1,0 +1,416 @@
+"""ConformalModel gives the twin's intervals and sets, and names what it cannot do."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.ensemble import BaggingRegressor as TheirBagging
+from sklearn.ensemble import GradientBoostingRegressor as TheirBoosting
+from sklearn.ensemble import RandomForestClassifier as TheirForestOfClasses
+from sklearn.ensemble import RandomForestRegressor as TheirForest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, QuantileRegressor
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bosquet import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ConformalModel,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from bosquet.reference import conformal as twin
+from bosquet.trust._ranks import conformal_quantile, rows_needed, upper_rank
+from bosquet.trust._sets import class_scores
+
+NINE_TENTHS = Fraction(9, 10)
+
+
+@parametrize_with_checks(
+    [
+        ConformalModel(LinearRegression(), random_state=0),
+        ConformalModel(GaussianNB(), "cv+", cv=2, random_state=0),
+    ],
+    expected_failed_checks=lambda _: dict.fromkeys(
+        [
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ],
+        "two rows fall into parts or folds apart, where one row of weight 2 does not",
+    ),
+)
+def test_passes_check_estimator(estimator, check):
+    check(estimator)
+
+
+# ------------------------------------------------------------------------------------------- ranks
+@given(st.integers(1, 400), st.integers(1, 99))
+def test_the_rank_is_that_of_n_plus_one(n, percent):
+    coverage = Fraction(percent, 100)
+    assert upper_rank(n, percent / 100) == twin.rank_for(n, coverage)
+    assert (n >= rows_needed(percent / 100)) == (twin.rank_for(n, coverage) <= n)
+
+
+def test_the_quantile_of_one_to_a_hundred_is_the_ninety_first():
+    assert conformal_quantile(np.arange(1.0, 101), 0.9) == 91
+
+
+def test_a_new_score_is_covered_with_exactly_the_chance_of_its_rank(random):
+    covered = []
+    for _ in range(4000):
+        scores = random.random(20)
+        covered.append(scores[-1] <= conformal_quantile(np.sort(scores[:-1]), 0.9))
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.015)
+
+
+# --------------------------------------------------------------------------------------- intervals
+def test_split_intervals_are_the_twins(numbers):
+    X, y = numbers
+    fitted = LinearRegression().fit(X[:300], y[:300])
+    model = ConformalModel(fitted, prefit=True).fit(X[300:400], y[300:400])
+    residuals = y[300:400] - fitted.predict(X[300:400])
+    for bounds, said in zip(
+        model.predict_interval(X[400:420]), model.predict(X[400:420]), strict=True
+    ):
+        np.testing.assert_allclose(bounds, twin.split_interval(said, residuals, NINE_TENTHS))
+
+
+def test_calibration_rows_are_not_fitted_to(numbers):
+    X, y = numbers
+    # One neighbour knows its own row by heart: seen rows would have residuals of 0.
+    model = ConformalModel(KNeighborsRegressor(1), calibration_size=40, random_state=0).fit(X, y)
+    assert model.n_calibration_ == 40
+    low, high = model.predict_interval(X, 0.5).T
+    assert (high - low).min() > 1
+
+
+@pytest.mark.parametrize("method", ["cv+", "jackknife+"])
+def test_jackknife_plus_is_the_twins(numbers, method):
+    X, y = numbers[0][:60], numbers[1][:60]
+    model = ConformalModel(LinearRegression(), method, cv=KFold(5)).fit(X, y)
+    folds = [rows for _, rows in KFold(60 if method == "jackknife+" else 5).split(X)]
+    new = numbers[0][60:70]
+    without, residuals = np.empty((60, 10)), np.empty(60)
+    for rows in folds:
+        kept = np.setdiff1d(np.arange(60), rows)
+        fitted = LinearRegression().fit(X[kept], y[kept])
+        residuals[rows], without[rows] = y[rows] - fitted.predict(X[rows]), fitted.predict(new)
+    for column, bounds in enumerate(model.predict_interval(new)):
+        expected = twin.jackknife_plus_interval(without[:, column], residuals, NINE_TENTHS)
+        np.testing.assert_allclose(bounds, expected)
+
+
+BAGS = [
+    RandomForestRegressor(n_estimators=30, random_state=0),
+    BaggingRegressor(n_estimators=30, max_features=0.8, random_state=0),
+    TheirForest(n_estimators=30, random_state=0),
+    TheirBagging(n_estimators=30, max_features=0.8, random_state=0),
+]
+
+
+@pytest.mark.parametrize("ensemble", BAGS, ids=["forest", "bagging", "their forest", "their bags"])
+def test_out_of_bag_intervals_are_the_jackknife_plus_after_the_bootstrap(numbers, ensemble):
+    X, y, new = numbers[0][:80], numbers[1][:80], numbers[0][80:84]
+    model = ConformalModel(ensemble, "oob").fit(X, y)
+    fitted = clone(ensemble).fit(X, y)
+    counts = np.array([np.bincount(rows, minlength=80) for rows in fitted.estimators_samples_])
+    if hasattr(fitted, "votes"):
+        of_new, of_old = fitted.votes(new).T, fitted.votes(X).T
+    else:
+        columns = getattr(fitted, "estimators_features_", [np.arange(X.shape[1])] * 30)
+        both = list(zip(fitted.estimators_, columns, strict=True))
+        of_new = np.array([tree.predict(new[:, some]) for tree, some in both])
+        of_old = np.array([tree.predict(X[:, some]) for tree, some in both])
+    rows = [i for i in range(80) if (counts[:, i] == 0).any()]
+    residuals = np.array([y[i] - twin.mean_without(counts, of_old[:, i], i) for i in rows])
+    assert model.n_calibration_ == len(rows)
+    np.testing.assert_allclose(model.predict(new), fitted.predict(new))
+    for column, bounds in enumerate(model.predict_interval(new)):
+        without = np.array([twin.mean_without(counts, of_new[:, column], i) for i in rows])
+        expected = twin.jackknife_plus_interval(without, residuals, NINE_TENTHS)
+        np.testing.assert_allclose(bounds, expected, rtol=1e-9)
+
+
+def test_a_forests_out_of_bag_predictions_are_those_its_intervals_are_made_of(numbers):
+    X, y = numbers
+    forest = RandomForestRegressor(n_estimators=50, oob_score=True, random_state=0)
+    model = ConformalModel(forest, "oob").fit(X, y)
+    rows = model._calibration.held_out.rows
+    np.testing.assert_allclose(
+        model._calibration.residual, np.abs(y - model.models_[0].oob_prediction_)[rows]
+    )
+
+
+def test_conformalised_quantiles_are_the_twins(numbers):
+    X, y = numbers
+    boosted = GradientBoostingRegressor(
+        "quantile", quantile=[0.05, 0.25, 0.5, 0.75, 0.95], n_estimators=20, random_state=0
+    ).fit(X[:300], y[:300])
+    model = ConformalModel(boosted, "cqr", prefit=True).fit(X[300:450], y[300:450])
+    said, new = np.sort(boosted.predict(X[300:450])), np.sort(boosted.predict(X[450:]))
+    for coverage, pair in ((Fraction(9, 10), (0, 4)), (Fraction(1, 2), (1, 3))):
+        bounds = model.predict_interval(X[450:], float(coverage))
+        for row in range(10):
+            expected = twin.quantile_interval(
+                *new[row, pair], *said[:, pair].T, y[300:450], coverage
+            )
+            np.testing.assert_allclose(bounds[row], expected)
+    np.testing.assert_array_equal(model.predict(X[450:]), boosted.predict(X[450:])[:, 2])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(n_estimators=20, min_samples_leaf=5, random_state=0),
+        GradientBoostingRegressor("quantile", quantile=0.5, n_estimators=20, random_state=0),
+        TheirBoosting(loss="quantile", n_estimators=20, random_state=0),
+        QuantileRegressor(alpha=0, solver="highs"),
+    ],
+    ids=["forest", "boosted", "their boosted", "linear"],
+)
+def test_every_kind_of_quantile_model_is_conformalised(numbers, model):
+    X, y = numbers
+    conformal = ConformalModel(model, "cqr", random_state=0).fit(X[:400], y[:400])
+    low, high = conformal.predict_interval(X[400:]).T
+    assert 0.8 < ((low <= y[400:]) & (y[400:] <= high)).mean() <= 1
+    assert np.ptp(high - low) > 0
+
+
+def test_more_coverage_means_wider_intervals(numbers):
+    X, y = numbers
+    for method in ("split", "cv+", "oob"):
+        forest = RandomForestRegressor(n_estimators=30, random_state=0)
+        model = ConformalModel(forest, method, cv=3, random_state=0).fit(X, y)
+        widths = [np.diff(model.predict_interval(X, c)).mean() for c in (0.5, 0.8, 0.95)]
+        assert widths == sorted(widths)
+
+
+# -------------------------------------------------------------------------------------------- sets
+@given(st.integers(0, 10**6), st.booleans(), st.integers(2, 4))
+def test_adaptive_scores_are_the_twins(seed, randomised, classes):
+    random = np.random.default_rng(seed)
+    p = random.dirichlet([1] * classes, size=5).round(1)  # rounded: equal probabilities too
+    chance = random.random(5) if randomised else None
+    mine = class_scores(p, "adaptive", chance)
+    for row in range(5):
+        u = 1.0 if chance is None else chance[row]
+        expected = [twin.adaptive_score(p[row].tolist(), k, u) for k in range(classes)]
+        np.testing.assert_allclose(mine[row], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("sets", ["adaptive", "score"])
+def test_split_sets_are_the_twins(three_classes, sets):
+    X, y = three_classes
+    fitted = GaussianNB().fit(X[:300], y[:300])
+    model = ConformalModel(fitted, prefit=True, sets=sets, randomize=False)
+    model.fit(X[300:500], y[300:500])
+
+    def scores(p):
+        return [1 - v if sets == "score" else twin.adaptive_score(p, k) for k, v in enumerate(p)]
+
+    own = [
+        scores(p)[k]
+        for p, k in zip(fitted.predict_proba(X[300:500]).tolist(), y[300:500], strict=True)
+    ]
+    for row, p in zip(
+        model.predict_set(X[500:540]), fitted.predict_proba(X[500:540]).tolist(), strict=True
+    ):
+        assert np.flatnonzero(row).tolist() == twin.split_set(scores(p), own, NINE_TENTHS)
+
+
+def test_sets_by_folds_are_the_twins(three_classes):
+    X, y, new = three_classes[0][:90], three_classes[1][:90], three_classes[0][90:110]
+    model = ConformalModel(GaussianNB(), "cv+", cv=KFold(3), randomize=False).fit(X, y)
+    without, own = np.empty((90, 20, 3)), np.empty(90)
+    for kept, rows in KFold(3).split(X):
+        fitted = GaussianNB().fit(X[kept], y[kept])
+        without[rows] = class_scores(fitted.predict_proba(new), "adaptive", None)
+        scores = class_scores(fitted.predict_proba(X[rows]), "adaptive", None)
+        own[rows] = scores[np.arange(rows.size), y[rows]]
+    for column, row in enumerate(model.predict_set(new)):
+        expected = twin.jackknife_plus_set(without[:, column], own, NINE_TENTHS)
+        assert np.flatnonzero(row).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestClassifier(n_estimators=40, random_state=0),
+        RandomForestClassifier(n_estimators=40, voting="hard", random_state=0),
+        BaggingClassifier(n_estimators=40, random_state=0),
+        TheirForestOfClasses(n_estimators=40, random_state=0),
+    ],
+    ids=["forest", "hard votes", "bagging", "their forest"],
+)
+def test_out_of_bag_sets_cover(three_classes, ensemble):
+    X, y = three_classes[0], np.array(["a", "b", "c"])[three_classes[1]]
+    model = ConformalModel(ensemble, "oob", random_state=0).fit(X[:400], y[:400])
+    within = model.predict_set(X[400:], 0.9)
+    covered = within[np.arange(500), np.searchsorted(model.classes_, y[400:])].mean()
+    assert 0.86 < covered < 0.97
+    assert (model.predict(X[400:]) == model.models_[0].predict(X[400:])).mean() > 0.99
+
+
+def test_the_same_seed_gives_the_same_sets(three_classes):
+    X, y = three_classes
+    model = ConformalModel(GaussianNB(), random_state=3).fit(X, y)
+    again = ConformalModel(GaussianNB(), random_state=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict_set(X), again.predict_set(X))
+    np.testing.assert_array_equal(model.predict_set(X), model.predict_set(X))
+
+
+# ----------------------------------------------------------------------------------------- groups
+def test_groups_are_calibrated_by_their_own_rows(numbers, random):
+    X, y = numbers
+    groups = np.where(random.random(500) < 0.3, "noisy", "calm")
+    y = y + np.where(groups == "noisy", 10, 0) * random.normal(size=500)
+    for method in ("split", "cv+"):
+        model = ConformalModel(LinearRegression(), method, calibration_size=0.5, random_state=0)
+        model.fit(X, y, groups=groups)
+        low, high = model.predict_interval(X, 0.8, groups=groups).T
+        width = {name: (high - low)[groups == name].mean() for name in ("calm", "noisy")}
+        assert width["noisy"] > 2 * width["calm"]
+
+
+def test_a_group_by_itself_is_a_model_of_its_rows(numbers):
+    X, y = numbers
+    groups = np.arange(500) % 2
+    fitted = LinearRegression().fit(X[:200], y[:200])
+    model = ConformalModel(fitted, prefit=True).fit(X[200:], y[200:], groups=groups[200:])
+    alone = ConformalModel(fitted, prefit=True).fit(X[200::2], y[200::2])
+    np.testing.assert_array_equal(
+        model.predict_interval(X[::2], groups=groups[::2]), alone.predict_interval(X[::2])
+    )
+
+
+def test_coverage_within_each_class_of_unequal_sizes(random):
+    X = random.normal(size=(6000, 2))
+    y = (X[:, 0] + random.normal(size=6000) > 2).astype(int)  # about 8 % are of class 1
+    for per_class, reaches in ((False, False), (True, True)):
+        model = ConformalModel(
+            GaussianNB(), per_class=per_class, calibration_size=0.5, random_state=0
+        ).fit(X[:3000], y[:3000])
+        within = model.predict_set(X[3000:], 0.9)
+        of_rare = within[y[3000:] == 1, 1].mean()
+        assert (of_rare > 0.84) == reaches
+
+
+# ------------------------------------------------------------------------------------------ errors
+@pytest.mark.parametrize("coverage", [0, 1, -0.1, 1.5, "0.9", None, True, float("nan")])
+def test_coverage_must_be_a_share(numbers, coverage):
+    model = ConformalModel(LinearRegression()).fit(*numbers)
+    with pytest.raises(ValueError, match="coverage must be a share between 0 and 1"):
+        model.predict_interval(numbers[0], coverage)
+
+
+def test_too_few_rows_for_the_coverage_are_counted(numbers, three_classes):
+    X, y = numbers[0][:40], numbers[1][:40]
+    split = ConformalModel(LinearRegression(), calibration_size=18, random_state=0).fit(X, y)
+    split.predict_interval(X, 0.94)
+    with pytest.raises(ValueError, match="needs at least 19 calibration rows, but there are 18"):
+        split.predict_interval(X, 0.95)
+    plus = ConformalModel(LinearRegression(), "cv+", cv=4).fit(X, y)
+    with pytest.raises(ValueError, match="needs at least 99 calibration rows, but there are 40"):
+        plus.predict_interval(X, 0.99)
+    grouped = ConformalModel(LinearRegression(), "cv+", cv=4).fit(X, y, groups=np.arange(40) < 5)
+    with pytest.raises(ValueError, match="there are 5 in the group True"):
+        grouped.predict_interval(X[:1], 0.9, groups=[True])
+    X, y = three_classes[0][:60], three_classes[1][:60]
+    sets = ConformalModel(GaussianNB(), per_class=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="of the class 0"):
+        sets.predict_set(X, 0.95)
+
+
+def test_groups_that_do_not_fit_are_named(numbers):
+    X, y = numbers
+    plain = ConformalModel(LinearRegression()).fit(X, y)
+    with pytest.raises(ValueError, match="fitted without groups"):
+        plain.predict_interval(X, groups=np.zeros(500))
+    grouped = ConformalModel(LinearRegression()).fit(X, y, groups=np.repeat(["a", "b"], 250))
+    with pytest.raises(ValueError, match="fitted with groups"):
+        grouped.predict_interval(X)
+    with pytest.raises(
+        ValueError, match=r"'c', which no calibration row has; known are \['a', 'b'\]"
+    ):
+        grouped.predict_interval(X[:2], groups=["a", "c"])
+    with pytest.raises(ValueError, match="groups has shape"):
+        grouped.predict_interval(X, groups=["a"])
+
+
+def test_what_a_model_cannot_do_is_said_at_once(numbers, three_classes):
+    X, y = numbers
+    labels = three_classes[1][:500] > 0
+    cases = [
+        (ConformalModel(LinearRegression(), "loo"), y, "method='loo' is out of range"),
+        (ConformalModel(LinearRegression(), "oob"), y, "LinearRegression does not tell which rows"),
+        (ConformalModel(TheirForest(2, bootstrap=False), "oob"), y, "every learner drew them all"),
+        (ConformalModel(LinearRegression(), "cqr"), y, "needs a model of quantiles"),
+        (ConformalModel(GradientBoostingRegressor(), "cqr"), y, "needs a model of quantiles"),
+        (ConformalModel(GaussianNB(), "cqr"), labels, "'cqr' is for regressors"),
+        (ConformalModel(LinearSVC()), labels, "LinearSVC has no predict_proba"),
+        (ConformalModel(GaussianNB()), labels * 0, "y holds one class only"),
+        (ConformalModel(LinearRegression(), per_class=True), y, "per_class=True is for class"),
+        (ConformalModel(LinearRegression(), "cv+", prefit=True), y, "prefit=True has no meaning"),
+        (ConformalModel(LinearRegression(), calibration_size=500), y, "none is left to fit"),
+        (ConformalModel(LinearRegression(), "cv+", cv=501), y, "cv=501 must be from 2"),
+        (ConformalModel(LinearRegression()), np.c_[y, y], "y has 2 columns"),
+        (ConformalModel(RandomForestRegressor(), "cqr", quantiles=(0.9, 0.1)), y, "rising order"),
+    ]
+    for model, target, message in cases:
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, target)
+    with pytest.raises(ValueError, match="a classifier has predict_set"):
+        ConformalModel(GaussianNB()).fit(X, labels).predict_interval(X)
+    with pytest.raises(ValueError, match="a regressor has predict_interval"):
+        ConformalModel(LinearRegression()).fit(X, y).predict_set(X)
+    for ask in ("predict", "predict_interval", "predict_set"):
+        with pytest.raises(NotFittedError):
+            getattr(ConformalModel(LinearRegression()), ask)(X)
+    with pytest.raises(NotFittedError):
+        ConformalModel(LinearRegression(), prefit=True).fit(X, y)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(numbers):
+    X, y = numbers
+    model = ConformalModel(LinearRegression(), random_state=0).fit(X, y)
+    before = model.predict_interval(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, np.full(500, np.nan))
+    np.testing.assert_array_equal(model.predict_interval(X), before)
+
+
+def test_rows_of_weight_zero_do_not_matter(numbers):
+    X, y = numbers
+    weight = np.r_[np.ones(400), np.zeros(100)]
+    wrong = np.r_[y[:400], np.full(100, 1e6)]
+    forest = RandomForestRegressor(n_estimators=30, random_state=0)
+    with_rows = ConformalModel(forest, "oob").fit(X, wrong, sample_weight=weight)
+    without = ConformalModel(forest, "oob").fit(X[:400], y[:400])
+    np.testing.assert_array_equal(with_rows.predict_interval(X), without.predict_interval(X))
+
+
+def test_works_in_pipelines_and_pickles(numbers):
+    X, y = numbers
+    model = ConformalModel(make_pipeline(StandardScaler(), LinearRegression()), "cv+", cv=3)
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.6
+    fitted = model.fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_interval(X), fitted.predict_interval(X))
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    forest = TheirForest(n_estimators=10, random_state=0)
+    np.testing.assert_array_equal(
+        ConformalModel(forest, "oob").fit(frame, y).predict_interval(frame),
+        ConformalModel(forest, "oob").fit(X, y).predict_interval(X),
+    )
