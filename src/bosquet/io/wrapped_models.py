@@ -13,7 +13,7 @@ import numpy as np
 
 from bosquet._core import ModelFileError
 from bosquet._parameters import check_parameters
-from bosquet.io.combined_models import _part
+from bosquet.io.combined_models import part_of
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 
 WRAPPERS = ("CalibratedModel", "ConformalModel")
@@ -32,7 +32,7 @@ def wrapped_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[bytes
     models = describe(model, metadata)
     kind = "the wrapped model" if len(models) == 1 else "wrapped model"
     parts = [
-        _part(kind if len(models) == 1 else f"{kind} {number}", inner, write)
+        part_of(kind if len(models) == 1 else f"{kind} {number}", inner, write)
         for number, inner in enumerate(models)
     ]
     return parts, metadata
