@@ -226,7 +226,10 @@ def test_split_sets_are_the_twins(three_classes, sets):
     for row, p in zip(
         model.predict_set(X[500:540]), fitted.predict_proba(X[500:540]).tolist(), strict=True
     ):
-        assert np.flatnonzero(row).tolist() == twin.split_set(scores(p), own, NINE_TENTHS)
+        expected = set(twin.split_set(scores(p), own, NINE_TENTHS))
+        if sets == "adaptive":
+            expected.add(int(np.argmax(p)))  # never empty without chance
+        assert set(np.flatnonzero(row)) == expected
 
 
 def test_sets_by_folds_are_the_twins(three_classes):
@@ -239,8 +242,9 @@ def test_sets_by_folds_are_the_twins(three_classes):
         scores = class_scores(fitted.predict_proba(X[rows]), "adaptive", None)
         own[rows] = scores[np.arange(rows.size), y[rows]]
     for column, row in enumerate(model.predict_set(new)):
-        expected = twin.jackknife_plus_set(without[:, column], own, NINE_TENTHS)
-        assert np.flatnonzero(row).tolist() == expected
+        expected = set(twin.jackknife_plus_set(without[:, column], own, NINE_TENTHS))
+        assert expected <= set(np.flatnonzero(row))
+        assert len(set(np.flatnonzero(row)) - expected) <= (not expected)
 
 
 @pytest.mark.parametrize(

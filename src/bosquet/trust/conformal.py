@@ -104,7 +104,8 @@ class ConformalModel(BaseEstimator):
         which gives the smallest sets on average.
     randomize : bool, default=True
         For sets="adaptive": whether the last class of a set is in it by chance, so that coverage is
-        exact and not above. Sets may then be empty, as they may with sets="score".
+        exact and not above. Sets may then be empty, as they may with sets="score"; without chance the
+        most probable class is always in the set, which is larger.
     per_class : bool, default=False
         For classes: coverage within each class, by its own calibration rows.
     prefit : bool, default=False
@@ -414,8 +415,15 @@ class ConformalModel(BaseEstimator):
         said = self._said(X)
         chance = self._chance(said.shape[-2], _NEW_ROWS)
         if isinstance(self._calibration, PlusSets):
-            return self._calibration.sets(said, self.sets, chance, coverage, groups)
-        return self._calibration.sets(class_scores(said, self.sets, chance), coverage, groups)
+            within = self._calibration.sets(said, self.sets, chance, coverage, groups)
+            said = said.mean(axis=0)
+        else:
+            scores = class_scores(said, self.sets, chance)
+            within = self._calibration.sets(scores, coverage, groups)
+        if self.sets == "adaptive" and not self.randomize:
+            # A class so probable that it alone exceeds the threshold would leave the set empty.
+            within[np.arange(len(within)), said.argmax(axis=1)] = True
+        return within
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of `predict` for classes, its coefficient of determination for numbers."""
