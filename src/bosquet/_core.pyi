@@ -310,7 +310,7 @@ class StumpBoost:
     def weights(self) -> NDArray[numpy.float64]:
         """The next round's distribution of the rows."""
 
-def best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str, threads: int = 1) -> Stump:
+def best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str, threads: int = 1, isa: str = 'auto') -> Stump:
     """
     The best stump of features given lazily: an iterable of (number of the first feature, floats of shape (features, rows)), none of which is kept.
     """
