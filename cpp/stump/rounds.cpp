@@ -17,9 +17,10 @@ constexpr double kMostResponse = 4;
 constexpr double kLeastWeight = 0x1p-51;
 
 // Where weights are multiplied round by round, 1 is worth so many units. The sum of the weights
-// starts at 1, and is brought back there when it would leave these bounds.
+// starts at 1; when it would leave these bounds, or a factor this one, they are made anew.
 constexpr double kPerOne = 0x1p52;
 constexpr double kLeastSum = 0x1p-6, kMostSum = 0x1p8;
+constexpr double kMostStep = 300;  // of the logarithm of a weight
 
 constexpr double kPriorPerOne = 0x1p61;  // units of row weights, whose sum is 1
 constexpr double kFewUnits = 0x1p-20;    // an error worth adding up once more, row by row
@@ -68,8 +69,7 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     std::fill(margins_.begin(), margins_.end(), 0.0);
     if (variant == StumpVariant::logit) responses_ = Buffer<double>(rows);
     if (is_multiplicative()) {
-        unit_ = {1 / kPerOne, 1 / kPerOne, 0};
-        sweep_weights();
+        make_weights();
         std::int64_t wrong = 0;
         for (std::size_t index = 0; index < block_count(rows); ++index)
             wrong += count_wrong(block(rows, index));
@@ -136,6 +136,24 @@ void StumpBoost::sweep_weights() {
         return sums;
     };
     finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
+}
+
+// Weights from margins. The heaviest row comes first, so that nothing overflows, and rows that were
+// once too light for a number may have grown again.
+void StumpBoost::make_weights() {
+    std::size_t rows = table_.rows();
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < rows; ++i)
+        if (row_weight(i) > 0) least = std::min(least, margins_[i]);
+    double sum = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+        double weight = row_weight(i) * exact_exp(least - margins_[i]);
+        weights_[i] = with_sign_of(weight, weights_[i]);
+        sum += weight;
+    }
+    for (std::size_t i = 0; i < rows; ++i) weights_[i] /= sum;
+    unit_ = {1 / kPerOne, 1 / kPerOne, 0};
+    sweep_weights();
 }
 
 void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
@@ -269,15 +287,21 @@ StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
 }
 
 // Relative to the rows of which there are probably most, the ones that the larger side has right:
-// these keep their weights, unless the sum of all has gone too far from 1.
-void StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
+// these keep their weights.
+bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
     bool larger = stump.rows > 2 * stump.left_rows;
-    double most = std::abs(step.margin[2 * larger]);
+    double most = std::abs(step.margin[2 * larger]), longest = 0;
+    for (int which = 0; which < 4; ++which) {
+        longest = std::max(longest, most - step.margin[which]);
+        step.factor[which] = exact_exp(most - step.margin[which]);
+    }
     double sum = static_cast<double>(finder_.total().weight) / kPerOne * (z * exact_exp(most));
-    bool far = sum < kLeastSum || sum > kMostSum;
-    double scale = far ? std::ldexp(1.0, -std::ilogb(sum)) : 1;  // which changes no digit
-    for (int which = 0; which < 4; ++which)
-        step.factor[which] = exact_exp(most - step.margin[which]) * scale;
+    return longest <= kMostStep && sum >= kLeastSum && sum <= kMostSum;
+}
+
+double StumpBoost::z_of_vote(double error, double alpha) {
+    if (alpha <= kMostStep) return (1 - error) * exact_exp(-alpha) + error * exact_exp(alpha);
+    return exact_exp(alpha + exact_log(error));  // the other term is nothing beside it
 }
 
 double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
@@ -314,11 +338,11 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
     report.taken = true;
     if (is_multiplicative()) {
         StumpStep step = step_of(stump, report.alpha);
-        report.z = votes ? (1 - report.error) * exact_exp(-report.alpha) +
-                               report.error * exact_exp(report.alpha)
-                         : z_of(finding, step);
-        set_factors(stump, report.z, step);
+        report.z = votes ? z_of_vote(report.error, report.alpha) : z_of(finding, step);
+        bool can_multiply = set_factors(stump, report.z, step);
+        if (!can_multiply) std::fill_n(step.factor, 4, 1.0);
         multiply(stump, step);
+        if (!can_multiply) make_weights();
     } else {
         const double by_side[2] = {report.alpha * stump.values[0], report.alpha * stump.values[1]};
         double before = potential_;

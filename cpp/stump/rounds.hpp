@@ -66,6 +66,8 @@ class StumpBoost {
 
     // Weights as they are, into units, and added up.
     void sweep_weights();
+    // Weights from margins, where they are not multiplied.
+    void make_weights();
     // The step of the round, and weights that are multiplied by one of four factors: one pass, in
     // which only rows whose factor is not 1 are added up again.
     void multiply(const Stump& stump, const StumpStep& step);
@@ -80,7 +82,9 @@ class StumpBoost {
     double error_of(const StumpFinding& finding) const;
     StumpStep step_of(const Stump& stump, double scale) const;
     double z_of(const StumpFinding& finding, const StumpStep& step) const;
-    void set_factors(const Stump& stump, double z, StumpStep& step) const;
+    static double z_of_vote(double error, double alpha);
+    // Whether weights may be multiplied by them.
+    bool set_factors(const Stump& stump, double z, StumpStep& step) const;
 
     const StumpTable& table_;
     Isa isa_;
