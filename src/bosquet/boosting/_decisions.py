@@ -75,11 +75,11 @@ class OfCodes(OfMany):
     loss: MarginLoss
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
-        scores = np.empty((raw.shape[0], self.matrix.shape[0]))
-        for k, line in enumerate(self.matrix):
-            lost = self.loss.value(raw * line).mean(axis=1)
-            scores[:, k] = -np.log(np.maximum(lost, np.finfo(float).tiny))
-        return scores
+        # A column loses C(f), C(-f) or C(0), whatever the class: the sums over columns are products.
+        lost = self.loss.value(raw) @ (self.matrix == 1).T.astype(float)
+        lost += self.loss.value(-raw) @ (self.matrix == -1).T.astype(float)
+        lost += (self.matrix == 0).sum(axis=1) * float(self.loss.value(np.zeros(1))[0])
+        return -np.log(np.maximum(lost / self.matrix.shape[1], np.finfo(float).tiny))
 
     def probabilities(self, decision: np.ndarray) -> np.ndarray:
         return softmax(decision, axis=1)

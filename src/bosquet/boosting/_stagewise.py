@@ -27,6 +27,9 @@ from bosquet.boosting._votes import Vote
 from bosquet.boosting._weak import WeakLearner
 
 
+LARGEST_EXPONENT = 700.0
+
+
 class WorseThanChance(ValueError):
     """The learner has no edge in the first round, so that there is no model at all."""
 
@@ -106,4 +109,5 @@ def normaliser(before: Weights, after: Weights | None) -> float | None:
     """Z = Σ w exp(-α y h): what the weights would sum to if they were not made to sum to 1."""
     if before.log_mass is None or after is None or after.log_mass is None:
         return None
-    return math.exp(after.log_mass - before.log_mass)
+    # A step far beyond the best makes Z larger than any number; then it bounds nothing either way.
+    return math.exp(min(after.log_mass - before.log_mass, LARGEST_EXPONENT))

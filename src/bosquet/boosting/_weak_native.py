@@ -18,6 +18,7 @@ from bosquet.boosting._weak_foreign import DRAWN_AGAIN
 from bosquet.data import TableEncoder, n_rows
 from bosquet.trees._growing import (
     Target,
+    cart_fit,
     class_shares,
     code_table,
     empty_ensemble,
@@ -223,9 +224,7 @@ class TreeLearner:
         importance = self.reweighting(weight, round_, attempt)
         wanted = self._target(target)
         options = growing_options(self.template, self.encoder, float(importance.sum()))
-        grower = _core.CartFit(
-            self.table, wanted.values, wanted.outputs, importance, options, self.threads
-        )
+        grower = cart_fit(self.table, wanted, importance, options, self.threads)
         key = self.reweighting.seed + (DRAWN_AGAIN * round_ + attempt + 1) * KEY_STEP
         alone = empty_ensemble(self.encoder, wanted)
         grower.grow_one(key % 2**64).add_to(alone)

@@ -208,6 +208,8 @@ class AdaBoostClassifier(BaseVoting):
     def _runs_natively(self, learner: Any) -> bool:
         if not isinstance(learner, StumpLearner) or learner.reweighting.is_random:
             return False
+        if self.learning_rate > 1:
+            return False  # the core multiplies weights, which steps beyond the best may overflow
         return learner.says in ("signs", "probabilities", "numbers")
 
     def _margin_loss(self) -> MarginLoss:
