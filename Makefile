@@ -33,10 +33,10 @@ demo: $(DONE)/package $(DONE)/extra-plot  ## train on a data set of scikit-learn
 	$(PY) examples/demo.py $(ARGS)
 
 test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n auto $(ARGS)
 
 test-all: $(DONE)/package $(DONE)/extra-test  ## run all tests, the slow ones too
-	$(PY) -m pytest -m "" $(ARGS)
+	$(PY) -m pytest -n auto -m "" $(ARGS)
 
 lint: $(DONE)/package $(DONE)/extra-lint  ## check style, types and who may use whom
 	$(PY) -m ruff check $(PYTHON_DIRS)
