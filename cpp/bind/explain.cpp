@@ -1,11 +1,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "explain/dependence.hpp"
 #include "explain/shap.hpp"
 #include "tree/tree.hpp"
 
@@ -49,6 +51,53 @@ nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object bac
     return nb::make_tuple(values, start);
 }
 
+void check_feature(const Ensemble& ensemble, std::uint32_t feature) {
+    if (feature >= ensemble.features)
+        throw InputError("there is no feature " + std::to_string(feature));
+}
+
+Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
+                         const std::vector<std::uint32_t>& features,
+                         std::vector<std::vector<double>> points, int threads) {
+    Table table = table_of(data);
+    check_columns(ensemble, table);
+    if (features.size() != points.size()) throw InputError("a feature needs one grid");
+    std::vector<Grid> grids;
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        check_feature(ensemble, features[i]);
+        if (std::find(features.begin(), features.begin() + static_cast<std::ptrdiff_t>(i),
+                      features[i]) != features.begin() + static_cast<std::ptrdiff_t>(i))
+            throw InputError("a feature has two grids");
+        if (ensemble.categories[features[i]] > 0)
+            throw InputError("a grid is for a quantitative feature");
+        bool ordered = std::is_sorted(points[i].begin(), points[i].end());
+        bool numbers = std::none_of(points[i].begin(), points[i].end(),
+                                    [](double x) { return x != x; });
+        if (!ordered || !numbers || points[i].empty())
+            throw InputError("the points of a grid must be numbers in ascending order");
+        total += points[i].size();
+        grids.push_back({features[i], std::move(points[i])});
+    }
+    double* out;
+    Doubles result = new_array<double>({table.rows, total, ensemble.outputs}, &out);
+    nb::gil_scoped_release release;
+    conditional_predictions(ensemble, table, grids, threads, out);
+    return result;
+}
+
+Doubles predict_expected(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,
+                         const DoubleMatrix& points) {
+    for (std::uint32_t feature : features) check_feature(ensemble, feature);
+    if (points.shape(1) != features.size())
+        throw InputError("points must have one column a feature");
+    double* out;
+    Doubles result = new_array<double>({points.shape(0), ensemble.outputs}, &out);
+    nb::gil_scoped_release release;
+    expected_predictions(ensemble, features, points.data(), points.shape(0), out);
+    return result;
+}
+
 }  // namespace
 
 void bind_explain(nb::module_& module) {
@@ -57,4 +106,12 @@ void bind_explain(nb::module_& module) {
                nb::arg("threads") = 1, nb::arg("isa") = "auto",
                "Shapley values of the raw predictions, shape (rows, features, outputs), with "
                "interactions (rows, features, features, outputs), and the base (outputs,).");
+    module.def("conditional_predictions", predict_on_grids, nb::arg("ensemble"), nb::arg("data"),
+               nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
+               "Raw predictions (rows, points of all grids, outputs) with one feature at a point of "
+               "its grid, which ascends, and the others as they are.");
+    module.def("expected_predictions", predict_expected, nb::arg("ensemble"), nb::arg("features"),
+               nb::arg("points"),
+               "Raw predictions (points, outputs) with some features at given values and the others "
+               "averaged over by the covers of nodes.");
 }
