@@ -72,8 +72,8 @@ Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
         if (ensemble.categories[features[i]] > 0)
             throw InputError("a grid is for a quantitative feature");
         bool ordered = std::is_sorted(points[i].begin(), points[i].end());
-        bool numbers = std::none_of(points[i].begin(), points[i].end(),
-                                    [](double x) { return x != x; });
+        bool numbers =
+            std::none_of(points[i].begin(), points[i].end(), [](double x) { return x != x; });
         if (!ordered || !numbers || points[i].empty())
             throw InputError("the points of a grid must be numbers in ascending order");
         total += points[i].size();
@@ -106,12 +106,14 @@ void bind_explain(nb::module_& module) {
                nb::arg("threads") = 1, nb::arg("isa") = "auto",
                "Shapley values of the raw predictions, shape (rows, features, outputs), with "
                "interactions (rows, features, features, outputs), and the base (outputs,).");
-    module.def("conditional_predictions", predict_on_grids, nb::arg("ensemble"), nb::arg("data"),
-               nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
-               "Raw predictions (rows, points of all grids, outputs) with one feature at a point of "
-               "its grid, which ascends, and the others as they are.");
-    module.def("expected_predictions", predict_expected, nb::arg("ensemble"), nb::arg("features"),
-               nb::arg("points"),
-               "Raw predictions (points, outputs) with some features at given values and the others "
-               "averaged over by the covers of nodes.");
+    module.def(
+        "conditional_predictions", predict_on_grids, nb::arg("ensemble"), nb::arg("data"),
+        nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
+        "Raw predictions (rows, points of all grids, outputs) with one feature at a point of "
+        "its grid, which ascends, and the others as they are.");
+    module.def(
+        "expected_predictions", predict_expected, nb::arg("ensemble"), nb::arg("features"),
+        nb::arg("points"),
+        "Raw predictions (points, outputs) with some features at given values and the others "
+        "averaged over by the covers of nodes.");
 }

@@ -150,7 +150,7 @@ class RowWalk {
     const double* row_ = nullptr;
     double* steps_ = nullptr;
     std::size_t output_ = 0;
-    std::vector<Interval> own_;          // by grid: the points at which the row's own path is taken
+    std::vector<Interval> own_;  // by grid: the points at which the row's own path is taken
     std::vector<std::uint32_t> touched_;  // grids whose own_ may not be whole
 };
 
@@ -205,7 +205,8 @@ void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint3
     std::vector<std::uint32_t> place(ensemble.features, kUnknown);
     for (std::size_t i = 0; i < features.size(); ++i)
         place[features[i]] = static_cast<std::uint32_t>(i);
-    std::vector<std::pair<std::uint32_t, double>> waiting;  // a node, and the share that comes to it
+    std::vector<std::pair<std::uint32_t, double>>
+        waiting;  // a node, and the share that comes to it
     for (std::size_t p = 0; p < count; ++p, points += features.size(), out += ensemble.outputs) {
         std::copy(ensemble.base.begin(), ensemble.base.end(), out);
         for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {

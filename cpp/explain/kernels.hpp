@@ -30,15 +30,15 @@ struct OnPath {
 
 struct ShapSplit {
     double threshold;
-    std::uint32_t value_line;   // of the rows' values: 2 · slot + (missing values go left)
-    std::uint32_t slot;         // number of the feature among those that the ensemble uses
-    std::int32_t child[2];      // a split, or -1 - a leaf
-    std::uint32_t before;       // level of the edge above on the same feature; 0: none
-    std::uint32_t path_begin;   // the other features on the way here
+    std::uint32_t value_line;  // of the rows' values: 2 · slot + (missing values go left)
+    std::uint32_t slot;        // number of the feature among those that the ensemble uses
+    std::int32_t child[2];     // a split, or -1 - a leaf
+    std::uint32_t before;      // level of the edge above on the same feature; 0: none
+    std::uint32_t path_begin;  // the other features on the way here
     std::uint32_t path_count;
-    std::uint32_t set_begin;    // of a categorical split: its left set
+    std::uint32_t set_begin;  // of a categorical split: its left set
     std::uint32_t set_words;
-    std::uint32_t categories;   // 0: quantitative
+    std::uint32_t categories;  // 0: quantitative
     std::uint32_t missing_left;
 };
 
@@ -65,7 +65,7 @@ struct ShapTree {
     const double* ratio_fails;   // [point], as ratio_meets, for rows that fail a condition
     std::uint32_t values;        // in a leaf
     std::uint32_t points;
-    std::uint32_t levels;        // edges on the longest way down
+    std::uint32_t levels;  // edges on the longest way down
     bool single_leaf;
 
     EdgeNumbers edge(std::size_t split, std::size_t side) const {

@@ -10,7 +10,8 @@ Quadrature gauss_legendre(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         // Newton's method for the i-th root of the Legendre polynomial on [-1, 1], from a guess
         // that is close enough for it to converge to that root.
-        double x = -std::cos(kPi * (static_cast<double>(i) + 0.75) / (static_cast<double>(count) + 0.5));
+        double x =
+            -std::cos(kPi * (static_cast<double>(i) + 0.75) / (static_cast<double>(count) + 0.5));
         double slope = 1;
         for (int step = 0; step < 100; ++step) {
             double before = 1, here = x;  // P_0, P_1

@@ -201,8 +201,8 @@ void Explaining::write_pairs(Range rows, const Room& room, double* out) const {
                 place(a, a, k) += scale * sums[line * kShapRows];
                 for (std::size_t b = 0; b < slots; ++b) {
                     if (a == b) continue;
-                    std::size_t at = vectors ? (a * slots + b) * outputs() + k
-                                             : (k * slots + a) * slots + b;
+                    std::size_t at =
+                        vectors ? (a * slots + b) * outputs() + k : (k * slots + a) * slots + b;
                     double half = scale * pairs[at * kShapRows] / 2;
                     place(a, b, k) += half;
                     place(b, a, k) += half;

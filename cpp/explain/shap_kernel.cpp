@@ -90,8 +90,8 @@ class Walk {
         Masks left;
         if (at.categories == 0) {
             for (std::size_t i = 0; i < kVectors; ++i)
-                left.v[i] = *reinterpret_cast<const Doubles*>(line + i * kWidth) <=
-                            all(at.threshold);
+                left.v[i] =
+                    *reinterpret_cast<const Doubles*>(line + i * kWidth) <= all(at.threshold);
             return left;
         }
         for (std::size_t row = 0; row < kShapRows; ++row) {
@@ -137,16 +137,14 @@ class Walk {
             for (std::size_t q = 0; q < points(); ++q) {
                 Doubles meets = all(edge.meets[q]), fails = all(edge.fails[q]);
                 for (std::size_t i = 0; i < kVectors; ++i)
-                    to[q].v[i] = from[q].v[i] *
-                                 (met.v[i] ? meets : (above.v[i] ? fails : share));
+                    to[q].v[i] = from[q].v[i] * (met.v[i] ? meets : (above.v[i] ? fails : share));
             }
         }
         if (pairs_ == nullptr) return;
         Lanes* ratio = ratios(level + 1);
         for (std::size_t q = 0; q < points(); ++q)
             for (std::size_t i = 0; i < kVectors; ++i)
-                ratio[q].v[i] =
-                    met.v[i] ? all(edge.ratio_meets[q]) : all(tree_.ratio_fails[q]);
+                ratio[q].v[i] = met.v[i] ? all(edge.ratio_meets[q]) : all(tree_.ratio_fails[q]);
     }
 
     void take_leaf(std::size_t leaf, std::size_t level) {

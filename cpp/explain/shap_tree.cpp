@@ -168,17 +168,9 @@ void TreeShape::add_expectation(const double* shares, double* out) const {
 }
 
 ShapTree TreeShape::view(const double* shares, const double* edge_numbers) const {
-    return {splits_.data(),
-            paths_.data(),
-            sets_.data(),
-            leaves_.data(),
-            edge_numbers,
-            shares,
-            ratio_fails_.data(),
-            values_,
-            points(),
-            levels_,
-            splits_.empty()};
+    return {splits_.data(), paths_.data(), sets_.data(),        leaves_.data(),
+            edge_numbers,   shares,        ratio_fails_.data(), values_,
+            points(),       levels_,       splits_.empty()};
 }
 
 }  // namespace bosquet

@@ -34,8 +34,8 @@ class TreeShape {
 
     // Shares of training rows that go each way, [split][side], by the nodes' covers.
     const std::vector<double>& cover_shares() const { return cover_shares_; }
-    // 1 for the way that a row would go at each split, met or not, and 0 for the other. `values` are
-    // the row's lines, one number each.
+    // 1 for the way that a row would go at each split, met or not, and 0 for the other. `values`
+    // are the row's lines, one number each.
     void way_shares(const double* values, double* shares) const;
 
     // The numbers of all edges for given shares.
