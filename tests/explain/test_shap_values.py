@@ -219,7 +219,7 @@ def test_what_cannot_be_explained_is_refused_in_words():
         model.explain(X.drop(columns="a"))
     with pytest.raises(ValueError, match="same order"):
         model.explain(X[["b", "a", "c", "d", "colour"]])
-    with pytest.raises(ValueError, match="background has no rows|0 sample|empty|no rows"):
+    with pytest.raises(ValueError, match=r"no rows|0 sample"):
         model.explain(X, background=X[:0])
     from sklearn.exceptions import NotFittedError
     from sklearn.linear_model import LinearRegression, Ridge

@@ -67,9 +67,9 @@ def counterfactual(
 ) -> Counterfactual | None:
     """The smallest change of a row that flips the model's decision, within the range of the data.
 
-    Fewest changed features come first, among them the smallest distance. All values of the grid are tried for
-    one feature, then for a second one beside each of the most promising first ones, and so on; a change that is
-    enough is then made as small as it can be.
+    Fewest changed features come first, among them the smallest distance. All values of the grid are tried
+    for one feature, then for a second one beside each of the most promising first ones, and so on; a change
+    that is enough is then made as small as it can be.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def counterfactual(
     >>> forest = RandomForestClassifier(n_estimators=50, random_state=0).fit(X, y)
     >>> found = counterfactual(forest, 60, X, wanted=2)
     >>> found.before, found.after, len(found.changes)
-    (1, 2, 2)
+    (1, 2, 1)
 
     References
     ----------

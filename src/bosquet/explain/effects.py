@@ -31,8 +31,8 @@ def accumulated_local_effects(
     bin's local effect; effects are added up from the left and centred, so that their mean over the rows is 0.
     Where features are correlated, partial dependence asks about rows that never occur, and this does not.
 
-    For a pair the differences are of second order and the main effects are taken out: what is left is what the
-    two do together. Levels are put in an order in which neighbours are alike in the other features.
+    For a pair the differences are of second order and the main effects are taken out: what is left is what
+    the two do together. Levels are put in an order in which neighbours are alike in the other features.
 
     Parameters
     ----------
@@ -146,9 +146,9 @@ def _order_of_levels(X: Any, column: int, values: np.ndarray, levels: list[Any])
             continue
         theirs = column_values(X, other)
         if theirs.dtype == object:
-            points = sorted({str(value) for value in theirs})
+            kinds = sorted({str(value) for value in theirs})
             text = np.array([str(value) for value in theirs])
-            shares = [[(text[values == v] == p).mean() for p in points] for v in levels]
+            shares = [[(text[values == v] == p).mean() for p in kinds] for v in levels]
             far = np.abs(np.array(shares)[:, None] - np.array(shares)[None]).sum(axis=2) / 2
         else:
             points = np.unique(np.nanquantile(theirs, np.linspace(0, 1, 51)))
@@ -225,7 +225,8 @@ def interaction_strength(
 ) -> InteractionStrength:
     r"""Friedman's H: the share of a pair's joint effect that is not the sum of the two alone.
 
-    .. math:: H_{jk}^2 = \sum_i [\bar f_{jk}(x_i) - \bar f_j(x_i) - \bar f_k(x_i)]^2 / \sum_i \bar f_{jk}(x_i)^2
+    .. math:: H_{jk}^2 = \frac{\sum_i [\bar f_{jk}(x_i) - \bar f_j(x_i) - \bar f_k(x_i)]^2}
+                              {\sum_i \bar f_{jk}(x_i)^2}
 
     with partial dependences that are centred. 0: the two effects add up.
 

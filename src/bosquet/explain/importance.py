@@ -112,7 +112,7 @@ def importance(
     >>> importance(forest, kind="gain").ranking()[0][1]
     100.0
     >>> importance(forest, X, y, kind="permutation").ranking()[0][0]
-    's5'
+    'bmi'
 
     References
     ----------
@@ -210,10 +210,9 @@ def _by_permuting(
 ) -> Importance:
     groups = _groups(column_names(X), given)
     alone = all(len(group.columns) == 1 for group in groups)
-    if isinstance(model, BaseForest) and model.bootstrap and scoring is None and alone:
-        if len(y) == model.n_samples_fit_:
-            found = model.importance("permutation", X, y, random_state=0)
-            return Importance(found.kind, found.mean, found.std, [group.name for group in groups])
+    if alone and scoring is None and _fitted_to(model, len(y)):
+        found = model.importance("permutation", X, y, random_state=0)
+        return Importance(found.kind, found.mean, found.std, [group.name for group in groups])
     score = _score(model, scoring)
     random = check_random_state(random_state)
     whole = score(X, y)
@@ -223,6 +222,11 @@ def _by_permuting(
         for place, group in enumerate(groups):
             samples[repeat, place] = whole - score(with_rows(X, group.columns, order), y)
     return _summary("permutation", groups, samples)
+
+
+def _fitted_to(model: Any, rows: int) -> bool:
+    """Whether these may be the rows that a forest has bags of."""
+    return isinstance(model, BaseForest) and model.bootstrap and rows == model.n_samples_fit_
 
 
 def _by_dropping(model: Any, X: Any, y: Any, given: Any, scoring: Any, cv: int) -> Importance:

@@ -18,8 +18,8 @@ MOST_SWEEPS = 200
 class Cells:
     """The parts into which a model's thresholds cut a feature, the last one for missing values.
 
-    `edges` ascend, and cell k holds values above edge k - 1 and up to edge k; for a feature with levels they are
-    None and cell k holds level k.
+    `edges` ascend, and cell k holds values above edge k - 1 and up to edge k; for a feature with levels they
+    are None and cell k holds level k.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Cells:
     @property
     def count(self) -> int:
         """Number of cells, that of missing values included."""
-        return (len(self.levels) if self.edges is None else self.edges.size + 1) + 1
+        return (len(self.levels or []) if self.edges is None else self.edges.size + 1) + 1
 
     @property
     def representatives(self) -> np.ndarray:
@@ -101,9 +101,9 @@ class ShapeFunctions:
 def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     """The shape functions of a model whose trees use one feature each, or two.
 
-    Boosted stumps are a generalised additive model: every tree is a step in one feature, and steps in the same
-    feature add up to one curve. With trees of two features (max_depth=2, or interaction_cst) there are surfaces of
-    pairs besides. Nothing is approximated: the functions add up to the raw prediction.
+    Boosted stumps are a generalised additive model: every tree is a step in one feature, and steps in the
+    same feature add up to one curve. With trees of two features (max_depth=2, or interaction_cst) there are
+    surfaces of pairs besides. Nothing is approximated: the functions add up to the raw prediction.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     >>> from bosquet import GradientBoostingRegressor
     >>> from bosquet.explain import shape_functions
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = GradientBoostingRegressor(n_estimators=100, max_leaf_nodes=2).fit(X, y)
+    >>> model = GradientBoostingRegressor(n_estimators=100, max_leaf_nodes=2, random_state=0).fit(X, y)
     >>> shapes = shape_functions(model, X)
     >>> bool(abs(shapes.predict(X)[:, 0] - model.predict(X)).max() < 1e-9)
     True
     >>> list(shapes.strength())[:2]
-    ['s5', 'bmi']
+    ['bmi', 's5']
 
     References
     ----------
@@ -138,20 +138,12 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     trees = tree_model_or_error(model, "shape_functions")
     ensemble = trees.ensemble
     arrays = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
-    used = [tuple(np.unique(tree["feature"][tree["left"] >= 0]).tolist()) for tree in arrays]
-    for number, features in enumerate(used):
-        if len(features) > 2:
-            names = ", ".join(trees.feature_names[f] for f in features)
-            raise ValueError(
-                f"tree {number} uses {len(features)} features ({names}): shape functions are of trees"
-                " of one or two. Fit with max_leaf_nodes=2 or max_depth=2, or use explain"
-            )
-    cells = _cells(trees, arrays)
     found = ShapeFunctions(
-        trees.scale * np.array(ensemble.base), cells, {}, {}, X is not None, trees
+        trees.scale * np.array(ensemble.base), _cells(trees, arrays), {}, {}, X is not None, trees
     )
-    for number, (tree, features) in enumerate(zip(arrays, used, strict=True)):
-        _add_tree(found, tree, features, number, trees)
+    for number, tree in enumerate(arrays):
+        into = slice(None) if ensemble.vector_leaves else number % ensemble.n_outputs
+        _add_leaves(found, tree, 0, {}, into, number)
     if X is not None:
         _centre(found, trees.columns(X, type(model).__name__))
     return found
@@ -172,48 +164,55 @@ def _cells(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
     return cells
 
 
-def _add_tree(
+def _add_leaves(
     found: ShapeFunctions,
     tree: dict[str, Any],
-    features: tuple[int, ...],
+    node: int,
+    met: dict[int, np.ndarray],
+    into: Any,
     number: int,
-    trees: TreeModel,
 ) -> None:
-    outputs = found.intercept.size
-    into = slice(None) if trees.ensemble.vector_leaves else number % outputs
-    if not features:
-        found.intercept[into] += trees.scale * tree["value"][0]
+    """Adds the leaves below a node; `met` has the cells of each feature that lead there."""
+    if tree["left"][node] < 0:
+        _add_leaf(found, found._trees.scale * tree["value"][node], met, into)
         return
-    axes = [found.cells[f].representatives for f in features]
-    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    values = trees.scale * tree["value"][_leaves(tree, features, points)]
-    shape = tuple(axis.size for axis in axes)
-    if len(features) == 1:
-        place: dict[Any, np.ndarray] = found.single
-        key: Any = features[0]
+    feature = int(tree["feature"][node])
+    left = _goes_left(tree, node, found.cells[feature].representatives)
+    if feature not in met and len(met) == 2:
+        names = ", ".join(found.cells[f].name for f in (*met, feature))
+        raise ValueError(
+            f"a path of tree {number} uses more than two features ({names}): it has no shape"
+            " functions. Fit with max_leaf_nodes=2 or max_depth=2, or use explain"
+        )
+    before = met.get(feature, np.ones(left.size, dtype=bool))
+    for child, side in ((tree["left"][node], left), (tree["right"][node], ~left)):
+        _add_leaves(found, tree, int(child), {**met, feature: before & side}, into, number)
+
+
+def _add_leaf(
+    found: ShapeFunctions, value: np.ndarray, met: dict[int, np.ndarray], into: Any
+) -> None:
+    """A leaf is its value where all conditions on the way are met: a function of those features."""
+    outputs = found.intercept.size
+    if not met:
+        found.intercept[into] += value
+    elif len(met) == 1:
+        ((feature, cells),) = met.items()
+        single = found.single.setdefault(feature, np.zeros((cells.size, outputs)))
+        single[cells, into] += value
     else:
-        place, key = found.pairs, features
-    if key not in place:
-        place[key] = np.zeros((*shape, outputs))
-    place[key][..., into] += values.reshape(*shape, *values.shape[1:])
+        first, second = sorted(met)
+        shape = (met[first].size, met[second].size, outputs)
+        pair = found.pairs.setdefault((first, second), np.zeros(shape))
+        pair[np.outer(met[first], met[second]), into] += value
 
 
-def _leaves(tree: dict[str, Any], features: tuple[int, ...], points: np.ndarray) -> np.ndarray:
-    """The leaf of each point (points, features)."""
-    at = np.zeros(len(points), dtype=int)
-    while True:
-        moving = np.flatnonzero(tree["left"][at] >= 0)
-        if moving.size == 0:
-            return at
-        for node in np.unique(at[moving]):
-            here = moving[at[moving] == node]
-            x = points[here, features.index(tree["feature"][node])]
-            if tree["is_categorical"][node]:
-                left = np.isin(x, tree["left_categories"][node])
-            else:
-                left = x <= tree["threshold"][node]
-            left = np.where(np.isnan(x), tree["missing_left"][node], left)
-            at[here] = np.where(left, tree["left"][node], tree["right"][node])
+def _goes_left(tree: dict[str, Any], node: int, values: np.ndarray) -> np.ndarray:
+    if tree["is_categorical"][node]:
+        left = np.isin(values, tree["left_categories"][node])
+    else:
+        left = values <= tree["threshold"][node]
+    return np.where(np.isnan(values), tree["missing_left"][node], left)
 
 
 def _centre(found: ShapeFunctions, columns: Any) -> None:
