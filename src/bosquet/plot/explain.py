@@ -12,6 +12,7 @@ from bosquet.trees.drawing import pyplot_or_error
 # From low to high values of a feature; told apart by those who do not tell red from green.
 _LOW_TO_HIGH = ["#3b6ea5", "#b9b9c8", "#d9822b"]
 _LONGEST_NAME = 28
+_GOLDEN = 0.6180339887498949  # multiples of it, taken modulo 1, are as good as shuffled
 
 
 def _label(name: str) -> str:
@@ -57,7 +58,11 @@ def shap_bar(explanation: Any, *, output: Any = None, most: int = 15, ax: Any = 
     colours = [BLUE] if means.shape[1] == 1 else _palette(means.shape[1])
     for k in range(means.shape[1]):
         outputs = explanation.output_names or [f"output {k}" for k in range(means.shape[1])]
-        ax.barh(places, bars[:, k], left=left, color=colours[k], label=outputs[k], height=0.7)
+        drawn = ax.barh(
+            places, bars[:, k], left=left, color=colours[k], label=outputs[k], height=0.7
+        )
+        if rest.size:
+            drawn[-1].set_alpha(0.35)  # many small ones may add up to more than the largest
         left = left + bars[:, k]
     ax.set_yticks(places, names)
     ax.set_xlabel(_axis_label(explanation, "mean |φ|"))
@@ -84,6 +89,8 @@ def shap_beeswarm(
     ax: Any = None,
 ) -> Any:
     """A point for each row and feature: where it lies is φ, its colour is the feature's value.
+
+    Grey is for missing values, and for levels, which have no order.
 
     Parameters
     ----------
@@ -135,7 +142,7 @@ def shap_beeswarm(
         pyplot_or_error().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
     )
     bar.set_ticks([0, 1], labels=["low", "high"])
-    bar.set_label("value of the feature (grey: missing, or a level)")
+    bar.set_label("feature value")
     bar.outline.set_visible(False)
     tidy(ax)
     return ax
@@ -151,16 +158,9 @@ def _swarm(values: np.ndarray) -> np.ndarray:
         here = np.flatnonzero(bins == number)
         spread = 0.4 * here.size / largest
         steps = np.linspace(-spread, spread, here.size) if here.size > 1 else np.zeros(1)
-        aside[here[np.argsort(values[here], kind="stable")]] = _from_the_middle(steps)
+        # In an order that has nothing to do with the values: sorted points would draw arrows.
+        aside[here[np.argsort(here * _GOLDEN % 1)]] = steps
     return aside
-
-
-def _from_the_middle(steps: np.ndarray) -> np.ndarray:
-    """Neighbours on opposite sides, which looks less like a wave."""
-    result = np.empty_like(steps)
-    result[0::2] = steps[: (steps.size + 1) // 2]
-    result[1::2] = steps[(steps.size + 1) // 2 :][::-1]
-    return result
 
 
 def _ranks(column: np.ndarray) -> np.ndarray:
