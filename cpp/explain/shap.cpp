@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "explain/interventional.hpp"
 #include "explain/shap_tree.hpp"
 #include "parallel/team.hpp"
 #include "tree/walk.hpp"
@@ -31,6 +32,8 @@ class Explaining {
     Explaining(const Ensemble& ensemble, const Table& rows, const ShapOptions& options);
     void run(double* out) const;
     void expectation(double* base) const;
+    bool prepare_leaves();
+    void run_by_leaves(double* out) const;
 
   private:
     void choose_block();
@@ -57,6 +60,7 @@ class Explaining {
     std::vector<TreeShape> trees_;
     std::vector<std::vector<double>> edges_;  // by covers
     std::vector<double> background_;          // [row][line]
+    std::vector<LeafConditions> leaves_;
     std::size_t background_rows_ = 0;
     std::size_t groups_ = kGroups;
     std::size_t walk_size_ = 0, share_size_ = 0, edge_size_ = 0;
@@ -227,6 +231,49 @@ void Explaining::run(double* out) const {
     });
 }
 
+// Whether values against a background can be found leaf by leaf; that is many times faster.
+bool Explaining::prepare_leaves() {
+    if (background_rows_ == 0 || options_->interactions) return false;
+    leaves_.reserve(trees_.size());
+    for (const TreeShape& tree : trees_) {
+        leaves_.emplace_back(tree);
+        if (!leaves_.back().fits()) return false;
+    }
+    for (LeafConditions& tree : leaves_)
+        tree.set_background(background_.data(), background_rows_, lines());
+    return true;
+}
+
+void Explaining::run_by_leaves(double* out) const {
+    constexpr std::size_t kBlock = LeafConditions::kRows;
+    std::size_t blocks = (rows_->rows + kBlock - 1) / kBlock;
+    std::size_t slots = used_.count(), width = ensemble_->features * outputs();
+    Team team(static_cast<int>(
+        std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(options_->threads))));
+    std::vector<LeafConditions::Room> rooms(static_cast<std::size_t>(team.size()));
+    team.run(blocks, [&](std::size_t index, int worker) {
+        Range rows{index * kBlock, std::min(rows_->rows, (index + 1) * kBlock)};
+        std::vector<double> values(rows.size() * lines()), sums(rows.size() * slots * outputs());
+        double column[kBlock];
+        for (std::size_t s = 0; s < slots; ++s) {
+            read_column(rows_->columns[used_.features[s]], rows.begin, rows.size(), column);
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                put_walked(values.data() + i * lines(), s, column[i]);
+        }
+        for (std::size_t t = 0; t < leaves_.size(); ++t)
+            leaves_[t].add(values.data(), rows.size(), lines(),
+                           ensemble_->vector_leaves ? 0 : t % outputs(), outputs(), slots,
+                           sums.data(), rooms[static_cast<std::size_t>(worker)]);
+        std::fill_n(out + rows.begin * width, rows.size() * width, 0.0);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            for (std::size_t s = 0; s < slots; ++s)
+                for (std::size_t k = 0; k < outputs(); ++k)
+                    out[(rows.begin + i) * width + used_.features[s] * outputs() + k] =
+                        sums[(i * slots + s) * outputs() + k] /
+                        static_cast<double>(background_rows_);
+    });
+}
+
 void Explaining::expectation(double* base) const {
     std::vector<double> sums(outputs()), shares(share_size_);
     std::size_t times = std::max<std::size_t>(1, background_rows_);
@@ -251,7 +298,10 @@ void shap_values(const Ensemble& ensemble, const Table& rows, const ShapOptions&
                  double* out, double* base) {
     Explaining explaining(ensemble, rows, options);
     explaining.expectation(base);
-    explaining.run(out);
+    if (explaining.prepare_leaves())
+        explaining.run_by_leaves(out);
+    else
+        explaining.run(out);
 }
 
 }  // namespace bosquet

@@ -109,20 +109,19 @@ void TreeShape::note_path(const std::vector<Step>& path, std::vector<std::size_t
     edge_before_.push_back(before);
 }
 
+bool TreeShape::goes_left(std::size_t i, const double* values) const {
+    const ShapSplit& split = splits_[i];
+    double x = values[split.value_line];
+    if (split.categories == 0) return x <= split.threshold;
+    if (!(x >= 0 && x < split.categories)) return split.missing_left != 0;
+    auto code = static_cast<std::uint32_t>(x);
+    return code / 32 < split.set_words &&
+           (sets_[split.set_begin + code / 32] >> (code % 32) & 1u) != 0;
+}
+
 void TreeShape::way_shares(const double* values, double* shares) const {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
-        const ShapSplit& split = splits_[i];
-        double x = values[split.value_line];
-        bool left;
-        if (split.categories == 0)
-            left = x <= split.threshold;
-        else if (!(x >= 0 && x < split.categories))
-            left = split.missing_left != 0;
-        else {
-            auto code = static_cast<std::uint32_t>(x);
-            left = code / 32 < split.set_words &&
-                   (sets_[split.set_begin + code / 32] >> (code % 32) & 1u) != 0;
-        }
+        bool left = goes_left(i, values);
         shares[2 * i] = left ? 1 : 0;
         shares[2 * i + 1] = left ? 0 : 1;
     }

@@ -31,11 +31,15 @@ class TreeShape {
     std::uint32_t levels() const { return levels_; }
     std::uint32_t values() const { return values_; }
     const ShapSplit& split(std::size_t i) const { return splits_[i]; }
+    const double* leaf(std::size_t i) const { return leaves_.data() + i * values_; }
+
+    // Whether a row goes left at a split, come to it or not. `values` are the row's lines, one
+    // number each.
+    bool goes_left(std::size_t split, const double* values) const;
 
     // Shares of training rows that go each way, [split][side], by the nodes' covers.
     const std::vector<double>& cover_shares() const { return cover_shares_; }
-    // 1 for the way that a row would go at each split, met or not, and 0 for the other. `values`
-    // are the row's lines, one number each.
+    // 1 for the way that a row would go at each split, and 0 for the other.
     void way_shares(const double* values, double* shares) const;
 
     // The numbers of all edges for given shares.

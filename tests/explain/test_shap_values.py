@@ -244,6 +244,15 @@ def test_surrogate_splits_are_refused_only_where_rows_would_follow_them():
         tree.explain(X)
 
 
+@pytest.mark.parametrize("rows", [1, 300])
+def test_both_ways_to_interventional_values_agree(rows):
+    # Values go leaf by leaf, interactions through the quadrature.
+    model, X = boosted(n_estimators=10)
+    values = model.explain(X, background=X[:rows]).values
+    matrices = model.explain(X[:50], background=X[:rows], interactions=True).values
+    np.testing.assert_allclose(matrices.sum(axis=2), values[:50], atol=1e-12)
+
+
 def test_a_background_of_one_row_compares_with_that_row():
     model, X = boosted()
     found = model.explain(X[:10], background=X[7:8])
