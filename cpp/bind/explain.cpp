@@ -56,19 +56,14 @@ void check_feature(const Ensemble& ensemble, std::uint32_t feature) {
         throw InputError("there is no feature " + std::to_string(feature));
 }
 
-Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
-                         const std::vector<std::uint32_t>& features,
-                         std::vector<std::vector<double>> points, int threads) {
-    Table table = table_of(data);
-    check_columns(ensemble, table);
+std::vector<Grid> grids_of(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,
+                           std::vector<std::vector<double>> points) {
     if (features.size() != points.size()) throw InputError("a feature needs one grid");
     std::vector<Grid> grids;
-    std::size_t total = 0;
     for (std::size_t i = 0; i < features.size(); ++i) {
         check_feature(ensemble, features[i]);
-        if (std::find(features.begin(), features.begin() + static_cast<std::ptrdiff_t>(i),
-                      features[i]) != features.begin() + static_cast<std::ptrdiff_t>(i))
-            throw InputError("a feature has two grids");
+        for (const Grid& grid : grids)
+            if (grid.feature == features[i]) throw InputError("a feature has two grids");
         if (ensemble.categories[features[i]] > 0)
             throw InputError("a grid is for a quantitative feature");
         bool ordered = std::is_sorted(points[i].begin(), points[i].end());
@@ -76,13 +71,42 @@ Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
             std::none_of(points[i].begin(), points[i].end(), [](double x) { return x != x; });
         if (!ordered || !numbers || points[i].empty())
             throw InputError("the points of a grid must be numbers in ascending order");
-        total += points[i].size();
         grids.push_back({features[i], std::move(points[i])});
     }
+    return grids;
+}
+
+std::size_t points_of(const std::vector<Grid>& grids) {
+    std::size_t total = 0;
+    for (const Grid& grid : grids) total += grid.points.size();
+    return total;
+}
+
+Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
+                         const std::vector<std::uint32_t>& features,
+                         std::vector<std::vector<double>> points, int threads) {
+    Table table = table_of(data);
+    check_columns(ensemble, table);
+    std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
     double* out;
-    Doubles result = new_array<double>({table.rows, total, ensemble.outputs}, &out);
+    Doubles result = new_array<double>({table.rows, points_of(grids), ensemble.outputs}, &out);
     nb::gil_scoped_release release;
     conditional_predictions(ensemble, table, grids, threads, out);
+    return result;
+}
+
+Doubles mean_on_grids(const Ensemble& ensemble, nb::object data,
+                      const std::vector<std::uint32_t>& features,
+                      std::vector<std::vector<double>> points, const DoubleArray& weights,
+                      int threads) {
+    Table table = table_of(data);
+    check_columns(ensemble, table);
+    if (weights.size() != table.rows) throw InputError("weights must have one entry a row");
+    std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
+    double* out;
+    Doubles result = new_array<double>({points_of(grids), ensemble.outputs}, &out);
+    nb::gil_scoped_release release;
+    mean_predictions(ensemble, table, grids, weights.data(), threads, out);
     return result;
 }
 
@@ -111,6 +135,9 @@ void bind_explain(nb::module_& module) {
         nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
         "Raw predictions (rows, points of all grids, outputs) with one feature at a point of "
         "its grid, which ascends, and the others as they are.");
+    module.def("mean_predictions", mean_on_grids, nb::arg("ensemble"), nb::arg("data"),
+               nb::arg("features"), nb::arg("grids"), nb::arg("weights"), nb::arg("threads") = 1,
+               "Their weighted mean over rows, (points of all grids, outputs); weights sum to 1.");
     module.def(
         "expected_predictions", predict_expected, nb::arg("ensemble"), nb::arg("features"),
         nb::arg("points"),

@@ -12,6 +12,8 @@ namespace {
 // Rows that go through a tree before the next one is fetched: the tree stays in the first-level
 // cache, and the curves of these rows in the second.
 constexpr std::size_t kRowsAtATime = 16;
+// Means are taken over blocks of this many rows, and the blocks added in order.
+constexpr std::size_t kRowsOfAMean = 1024;
 constexpr std::uint32_t kNoGrid = 0xffffffff;
 
 bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, double x) {
@@ -75,7 +77,9 @@ class RowWalk {
         for (std::uint32_t g = 0; g < grids.count(); ++g) own_[g] = grids.whole(g);
     }
 
-    void add_tree(std::size_t t, const double* row, double* steps, double* constant) {
+    void add_tree(std::size_t t, const double* row, double weight, double* steps,
+                  double* constant) {
+        weight_ = weight;
         tree_ = &ensemble_->trees[t];
         ranks_ = &grids_->ranks(t);
         output_ = ensemble_->vector_leaves ? 0 : t % ensemble_->outputs;
@@ -121,7 +125,7 @@ class RowWalk {
     // The row's own leaf is said at every point, but for those of grids that lead elsewhere.
     void finish(const Node& leaf, double* constant) {
         double* to = constant + output_;
-        for (double value : ensemble_->values_of(*tree_, leaf)) *to++ += value;
+        for (double value : ensemble_->values_of(*tree_, leaf)) *to++ += weight_ * value;
         for (std::uint32_t grid : touched_) {
             Interval whole = grids_->whole(grid), own = own_[grid];
             if (own.low == whole.low && own.high == whole.high) continue;  // or dealt with already
@@ -137,8 +141,9 @@ class RowWalk {
         double* to = steps_ + grids_->begin(grid) * outputs + output_;
         bool ends = where.high < grids_->whole(grid).high;
         for (double value : ensemble_->values_of(*tree_, leaf)) {
-            to[where.low * outputs] += sign * value;
-            if (ends) to[where.high * outputs] -= sign * value;
+            double weighted = sign * (weight_ * value);
+            to[where.low * outputs] += weighted;
+            if (ends) to[where.high * outputs] -= weighted;
             ++to;
         }
     }
@@ -149,10 +154,22 @@ class RowWalk {
     const Ranks* ranks_ = nullptr;
     const double* row_ = nullptr;
     double* steps_ = nullptr;
+    double weight_ = 1;
     std::size_t output_ = 0;
     std::vector<Interval> own_;  // by grid: the points at which the row's own path is taken
     std::vector<std::uint32_t> touched_;  // grids whose own_ may not be whole
 };
+
+// [row][feature]
+std::vector<double> read_rows(const Table& table, std::size_t begin, std::size_t count) {
+    std::size_t features = table.columns.size();
+    std::vector<double> rows(count * features), column(count);
+    for (std::size_t f = 0; f < features; ++f) {
+        read_column(table.columns[f], begin, count, column.data());
+        for (std::size_t i = 0; i < count; ++i) rows[i * features + f] = column[i];
+    }
+    return rows;
+}
 
 // From steps to curves.
 void add_up(const std::vector<Grid>& grids, const double* constant, std::size_t outputs,
@@ -180,23 +197,48 @@ void conditional_predictions(const Ensemble& ensemble, const Table& table,
     team.run(blocks, [&](std::size_t index, int) {
         std::size_t begin = index * kRowsAtATime;
         std::size_t count = std::min(kRowsAtATime, table.rows - begin);
-        std::vector<double> rows(count * features), constant;
-        double column[kRowsAtATime];
-        for (std::size_t f = 0; f < features; ++f) {
-            read_column(table.columns[f], begin, count, column);
-            for (std::size_t i = 0; i < count; ++i) rows[i * features + f] = column[i];
-        }
+        std::vector<double> rows = read_rows(table, begin, count), constant;
         for (std::size_t i = 0; i < count; ++i)
             constant.insert(constant.end(), ensemble.base.begin(), ensemble.base.end());
         std::fill_n(out + begin * width, count * width, 0.0);
         RowWalk walk(ensemble, found);
         for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
             for (std::size_t i = 0; i < count; ++i)
-                walk.add_tree(t, rows.data() + i * features, out + (begin + i) * width,
+                walk.add_tree(t, rows.data() + i * features, 1, out + (begin + i) * width,
                               constant.data() + i * outputs);
         for (std::size_t i = 0; i < count; ++i)
             add_up(grids, constant.data() + i * outputs, outputs, out + (begin + i) * width);
     });
+}
+
+void mean_predictions(const Ensemble& ensemble, const Table& table, const std::vector<Grid>& grids,
+                      const double* weights, int threads, double* out) {
+    Grids found(ensemble, grids);
+    std::size_t features = ensemble.features, outputs = ensemble.outputs;
+    std::size_t width = found.points() * outputs;
+    std::size_t blocks = (table.rows + kRowsOfAMean - 1) / kRowsOfAMean;
+    std::vector<double> sums(blocks * (width + outputs));  // of each block: steps, then constants
+    Team team(static_cast<int>(
+        std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
+    team.run(blocks, [&](std::size_t index, int) {
+        double* steps = sums.data() + index * (width + outputs);
+        RowWalk walk(ensemble, found);
+        std::size_t end = std::min(table.rows, (index + 1) * kRowsOfAMean);
+        for (std::size_t begin = index * kRowsOfAMean; begin < end; begin += kRowsAtATime) {
+            std::size_t count = std::min(kRowsAtATime, end - begin);
+            std::vector<double> rows = read_rows(table, begin, count);
+            for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+                for (std::size_t i = 0; i < count; ++i)
+                    walk.add_tree(t, rows.data() + i * features, weights[begin + i], steps,
+                                  steps + width);
+        }
+    });
+    for (std::size_t index = 1; index < blocks; ++index)
+        for (std::size_t i = 0; i < width + outputs; ++i)
+            sums[i] += sums[index * (width + outputs) + i];
+    std::copy_n(sums.begin(), width, out);
+    for (std::size_t k = 0; k < outputs; ++k) sums[width + k] += ensemble.base[k];
+    add_up(grids, sums.data() + width, outputs, out);
 }
 
 void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,

@@ -25,6 +25,11 @@ struct Grid {
 void conditional_predictions(const Ensemble& ensemble, const Table& table,
                              const std::vector<Grid>& grids, int threads, double* out);
 
+// out[point][output]: the mean of the same over rows, by their weights, which sum to 1. Nothing is
+// kept of single rows, so that all stays in the first-level cache.
+void mean_predictions(const Ensemble& ensemble, const Table& table, const std::vector<Grid>& grids,
+                      const double* weights, int threads, double* out);
+
 // out[point][output]: the raw prediction with the features at points[point][feature] and the others
 // averaged over by the shares of training rows below each split.
 void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,

@@ -24,8 +24,7 @@ class TreeModel:
     """A model as `scale` times a sum of trees over encoded columns.
 
     `response` turns raw predictions (rows, outputs) into what `predict_proba` or `predict` says, as an
-    array (rows, columns); `raw_is_response` says that the two are the same but for the share of the first
-    of two classes, which is not stored.
+    array (rows, columns).
     """
 
     ensemble: _core.Ensemble
@@ -34,9 +33,8 @@ class TreeModel:
     threads: int
     output_names: list[str] | None
     response: Link
-    unfollowed: bool = (
-        False  # missing values go where surrogates send them, not the trees' directions
-    )
+    linear: bool = False  # whether the mean response is the response of the mean
+    unfollowed: bool = False  # whether missing values follow surrogates and not the trees
 
     @property
     def feature_names(self) -> list[str]:
@@ -116,7 +114,13 @@ def _boosted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
         effective_threads(model.n_jobs),
         _names_of_outputs(ensemble.n_outputs, classes),
         response,
+        linear=classes is None and _is_identity(response, ensemble.n_outputs),
     )
+
+
+def _is_identity(response: Link, outputs: int) -> bool:
+    probe = np.linspace(-2, 2, 5)[:, None] + np.zeros(outputs)
+    return np.array_equal(response(probe), probe)
 
 
 def _forest(model: Any) -> TreeModel:
@@ -132,6 +136,7 @@ def _forest(model: Any) -> TreeModel:
         effective_threads(model.n_jobs),
         _names_of_outputs(ensemble.n_outputs, classes),
         _shares if classes is not None else _as_it_is,
+        linear=True,
     )
 
 
@@ -145,6 +150,7 @@ def _single_tree(model: Any) -> TreeModel:
         effective_threads(None),
         _names_of_outputs(model._ensemble.n_outputs, classes),
         _shares if classes is not None else _as_it_is,
+        linear=True,
         unfollowed=any(model.tree_.surrogates),
     )
 

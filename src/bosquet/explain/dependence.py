@@ -286,13 +286,21 @@ class Evaluation:
         data = trees.columns(self.X, type(self.model).__name__)
         points = sum(grids[f].size for f in columns)
         rows = n_rows(data)
+        ends = np.cumsum([grids[f].size for f in columns])[:-1]
+        points_of = [grids[f].tolist() for f in columns]
+        if not self.keep and (self.kind == "raw" or trees.linear):
+            raw = trees.scale * _core.mean_predictions(
+                trees.ensemble, data, columns, points_of, self.weight, trees.threads
+            )
+            averages = np.split(self._respond(raw), ends, axis=0)
+            return {f: (mean, None) for f, mean in zip(columns, averages, strict=True)}
         step = max(1, CURVES_AT_A_TIME // (points * trees.ensemble.n_outputs))
         total, kept = None, []
         for begin in range(0, rows, step):
             some = np.arange(begin, min(begin + step, rows))
             part = data if some.size == rows else take_rows(data, some)
             raw = _core.conditional_predictions(
-                trees.ensemble, part, columns, [grids[f].tolist() for f in columns], trees.threads
+                trees.ensemble, part, columns, points_of, trees.threads
             )
             if trees.scale != 1:
                 raw *= trees.scale
@@ -302,7 +310,6 @@ class Evaluation:
             if self.keep:
                 kept.append(answer)
         assert total is not None
-        ends = np.cumsum([grids[f].size for f in columns])[:-1]
         averages = np.split(total, ends, axis=0)
         curves = (
             np.split(np.concatenate(kept), ends, axis=1) if self.keep else [None] * len(columns)
