@@ -23,8 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-boosting bench-experts reproduce peers stubs clean distclean
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain reproduce peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts reproduce peers stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bosquet import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
@@ -17,7 +19,7 @@ from bosquet import (
     RandomForestRegressor,
     _core,
 )
-from bosquet.explain import explain
+from bosquet.explain import explain, partial_dependence, shape_functions
 from bosquet.reference.shapley import (
     interventional_game,
     path_dependent_game,
@@ -139,6 +141,30 @@ def test_values_and_base_add_up_to_the_prediction(kind):
         np.testing.assert_allclose(found.prediction, prediction[:80], atol=1e-6)
     if target == "targets" or target in (3, 4):
         assert found.n_outputs == len(found.output_names)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("learner", [None, DecisionTreeClassifier(max_depth=3)])
+def test_votes_of_adaboost_add_up(classes, learner):
+    X, y = mixed_rows(3)
+    y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
+    model = AdaBoostClassifier(learner, n_estimators=12, random_state=0).fit(X, y)
+    for options in ({}, {"background": X[:4]}, {"interactions": True}):
+        found = model.explain(X[:50], **options)
+        np.testing.assert_allclose(found.prediction, model.decision_function(X[:50]), atol=1e-6)
+    if learner is None and classes == 2:
+        shapes = shape_functions(model, X)
+        np.testing.assert_allclose(shapes.predict(X)[:, 0], model.decision_function(X), atol=1e-9)
+    curve = partial_dependence(model, X, "a", grid=[-1.0, 0.0, 1.0])
+    told = model.predict_proba(X.assign(a=0.0)).mean(axis=0)
+    np.testing.assert_allclose(curve.average[1], told[1] if classes == 2 else told, atol=1e-9)
+
+
+def test_a_weighted_median_is_no_sum_and_is_refused():
+    X, y = mixed_rows(3)
+    model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X[["a", "b"]].fillna(0), y)
+    with pytest.raises(TypeError, match="AdaBoostRegressor"):
+        explain(model, X[["a", "b"]].fillna(0))
 
 
 def test_matrices_of_interactions_are_symmetric_and_their_rows_are_the_values():

@@ -12,6 +12,9 @@ from bosquet import _core
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads
 from bosquet.boosting._additive import TreeTerms
 from bosquet.boosting._base import BaseGradientBoosting
+from bosquet.boosting._binary import BinaryVote
+from bosquet.boosting._votes import TreeVote
+from bosquet.boosting._voting import BaseVoting
 from bosquet.data import TableEncoder
 from bosquet.forests._base import BaseForest
 from bosquet.trees._base import BaseTree
@@ -81,10 +84,11 @@ def tree_model(model: Any) -> TreeModel | None:
         return _forest(model)
     if isinstance(model, BaseTree):
         return _single_tree(model)
-    vote = getattr(model, "_vote", None)
-    ensemble = getattr(vote, "ensemble", None)
-    if isinstance(ensemble, _core.Ensemble) and hasattr(model, "_encoder"):
-        return _voted(model, ensemble)
+    if isinstance(model, BaseVoting | BinaryVote):
+        check_is_fitted(model, "_vote")
+        if not isinstance(model._vote, TreeVote):
+            return None
+        return _voted(model, model._vote.ensemble)
     return None
 
 
@@ -157,19 +161,19 @@ def _single_tree(model: Any) -> TreeModel:
 
 def _voted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
     """AdaBoost and its relatives: a weighted vote of trees."""
-    decision = model._decision
+    decision: Any = getattr(model, "_decision", None)  # votes of two classes may have none
 
     def response(raw: np.ndarray) -> np.ndarray:
         return two_dimensional(decision.probabilities(decision.decision(raw)))
 
-    classes = getattr(model, "classes_", None)
     return TreeModel(
         ensemble,
         model._encoder,
         1.0,
-        effective_threads(getattr(model, "n_jobs", None)),
-        _names_of_outputs(ensemble.n_outputs, classes),
-        response if classes is not None else _as_it_is,
+        effective_threads(model.n_jobs),
+        _names_of_outputs(ensemble.n_outputs, model.classes_),
+        _as_it_is if decision is None else response,
+        linear=decision is None,
     )
 
 
