@@ -29,7 +29,7 @@ class ClassSearch {
             search_levels(bins, best);
             return;
         }
-        search_bins(bins, table_.counts(feature)[0] > 0, best);
+        search_bins(bins, table_.has_missing(feature), best);
         if (const OrderedColumn* column = table_.ordered(feature)) search_rows(*column, bar, best);
     }
 

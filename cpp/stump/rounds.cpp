@@ -1,7 +1,9 @@
 #include "stump/rounds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/math.hpp"
@@ -16,11 +18,11 @@ namespace {
 constexpr double kMostResponse = 4;
 constexpr double kLeastWeight = 0x1p-51;
 
-// Where weights are multiplied round by round, 1 is worth so many units. The sum of the weights
-// starts at 1; when it would leave these bounds, or a factor this one, they are made anew.
-constexpr double kPerOne = 0x1p52;
-constexpr double kLeastSum = 0x1p-6, kMostSum = 0x1p8;
-constexpr double kMostStep = 300;  // of the logarithm of a weight
+// Where weights are multiplied round by round, their sum starts at about so many units. When it
+// would leave these bounds, or the logarithm of a factor this one, weights are made anew.
+constexpr int kUnitsExponent = 52;
+constexpr double kLeastUnits = 0x1p46, kMostUnits = 0x1p60;
+constexpr double kMostStep = 300;
 
 constexpr double kPriorPerOne = 0x1p61;  // units of row weights, whose sum is 1
 constexpr double kFewUnits = 0x1p-20;    // an error worth adding up once more, row by row
@@ -56,28 +58,38 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     if (!(learning_rate > 0) || !std::isfinite(learning_rate))
         throw InputError("the learning rate must be above 0");
     check_signs(target);
-    double sum = checked_sum(weight, team);
-    std::size_t rows = table.rows();
-    even_ = 1 / static_cast<double>(rows);
-    bool uneven = false;
-    for (double w : weight) uneven |= w != weight[0];
-    if (uneven) {
-        prior_ = Buffer<double>(rows);
-        for (std::size_t i = 0; i < rows; ++i) prior_[i] = weight[i] / sum;
-    }
-    for (std::size_t i = 0; i < rows; ++i) weights_[i] = with_sign_of(row_weight(i), target[i]);
-    std::fill(margins_.begin(), margins_.end(), 0.0);
-    if (variant == StumpVariant::logit) responses_ = Buffer<double>(rows);
+    set_row_weights(weight, checked_sum(weight, team));
+    if (variant == StumpVariant::logit) responses_ = Buffer<double>(table.rows());
+    std::vector<std::int64_t> wrong(block_count(table.rows()));
+    team.run(wrong.size(), [&](std::size_t index, int) {
+        Range rows = block(table.rows(), index);
+        for (std::size_t i = rows.begin; i < rows.end; ++i) {
+            weights_[i] = with_sign_of(row_weight(i), target[i]);
+            margins_[i] = 0;
+        }
+        wrong[index] = count_wrong(rows);
+    });
+    set_training_error(std::accumulate(wrong.begin(), wrong.end(), std::int64_t{0}));
     if (is_multiplicative()) {
-        make_weights();
-        std::int64_t wrong = 0;
-        for (std::size_t index = 0; index < block_count(rows); ++index)
-            wrong += count_wrong(block(rows, index));
-        set_training_error(wrong);
+        set_unit(1);
+        sweep_weights();
     } else {
         const double nothing[2] = {0, 0};
         reweigh({}, nothing);
     }
+}
+
+void StumpBoost::set_row_weights(std::span<const double> weight, double sum) {
+    even_ = 1 / static_cast<double>(weight.size());
+    bool uneven = false;
+    for (double w : weight) uneven |= w != weight[0];
+    if (!uneven) return;
+    prior_ = Buffer<double>(weight.size());
+    for (std::size_t i = 0; i < weight.size(); ++i) prior_[i] = weight[i] / sum;
+}
+
+void StumpBoost::set_unit(double sum) {
+    unit_.weight = unit_.response = std::ldexp(1.0, std::ilogb(sum) - kUnitsExponent);
 }
 
 bool StumpBoost::is_multiplicative() const {
@@ -138,21 +150,26 @@ void StumpBoost::sweep_weights() {
     finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
 }
 
-// Weights from margins. The heaviest row comes first, so that nothing overflows, and rows that were
-// once too light for a number may have grown again.
+// Weights from margins, relative to that of the least margin, so that nothing overflows; rows that
+// were once too light for a number may have grown again.
 void StumpBoost::make_weights() {
-    std::size_t rows = table_.rows();
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < rows; ++i)
-        if (row_weight(i) > 0) least = std::min(least, margins_[i]);
-    double sum = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-        double weight = row_weight(i) * exact_exp(least - margins_[i]);
-        weights_[i] = with_sign_of(weight, weights_[i]);
-        sum += weight;
-    }
-    for (std::size_t i = 0; i < rows; ++i) weights_[i] /= sum;
-    unit_ = {1 / kPerOne, 1 / kPerOne, 0};
+    std::size_t blocks = block_count(table_.rows());
+    std::vector<double> least(blocks, std::numeric_limits<double>::infinity()), sums(blocks);
+    team_.run(blocks, [&](std::size_t index, int) {
+        Range rows = block(table_.rows(), index);
+        for (std::size_t i = rows.begin; i < rows.end; ++i)
+            if (row_weight(i) > 0) least[index] = std::min(least[index], margins_[i]);
+    });
+    double heaviest = *std::min_element(least.begin(), least.end());
+    team_.run(blocks, [&](std::size_t index, int) {
+        Range rows = block(table_.rows(), index);
+        for (std::size_t i = rows.begin; i < rows.end; ++i) {
+            double weight = row_weight(i) * exact_exp(heaviest - margins_[i]);
+            weights_[i] = with_sign_of(weight, weights_[i]);
+            sums[index] += weight;
+        }
+    });
+    set_unit(std::accumulate(sums.begin(), sums.end(), 0.0));
     sweep_weights();
 }
 
@@ -162,12 +179,13 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
         std::int64_t rows = 0;
     };
     std::vector<Wrong> wrong(team_.size());
+    double per_one = 1 / unit_.weight;
     finder_.update([&](Range run, std::int64_t* response, std::int64_t* more, RowsBySign& changed,
                        int worker) {
         std::uint8_t right[kRunRows];
         sides.fill(run, right);
         MovedRows moved =
-            kernels_.move_rows(right, run.size(), step, kPerOne, weights_.data() + run.begin,
+            kernels_.move_rows(right, run.size(), step, per_one, weights_.data() + run.begin,
                                margins_.data() + run.begin, response, more, changed);
         wrong[worker].rows +=
             prior_.size() > 0 ? count_wrong(run) : static_cast<std::int64_t>(moved.wrong);
@@ -295,8 +313,8 @@ bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) cons
         longest = std::max(longest, most - step.margin[which]);
         step.factor[which] = exact_exp(most - step.margin[which]);
     }
-    double sum = static_cast<double>(finder_.total().weight) / kPerOne * (z * exact_exp(most));
-    return longest <= kMostStep && sum >= kLeastSum && sum <= kMostSum;
+    double units = static_cast<double>(finder_.total().weight) * (z * exact_exp(most));
+    return longest <= kMostStep && units >= kLeastUnits && units <= kMostUnits;
 }
 
 double StumpBoost::z_of_vote(double error, double alpha) {

@@ -61,12 +61,14 @@ class StumpBoost {
     bool is_multiplicative() const;
     StumpCriterion criterion() const;
     double row_weight(std::size_t row) const { return prior_.size() > 0 ? prior_[row] : even_; }
+    void set_row_weights(std::span<const double> weight, double sum);
     std::int64_t count_wrong(Range run) const;
     void set_training_error(std::int64_t wrong);
 
     // Weights as they are, into units, and added up.
     void sweep_weights();
-    // Weights from margins, where they are not multiplied.
+    // The unit for multiplied weights of this sum.
+    void set_unit(double sum);
     void make_weights();
     // The step of the round, and weights that are multiplied by one of four factors: one pass, in
     // which only rows whose factor is not 1 are added up again.

@@ -41,7 +41,7 @@ class SignSearch {
             search_levels(bins, best);
             return;
         }
-        search_bins(bins, table_.counts(feature)[0] > 0, best);
+        search_bins(bins, table_.has_missing(feature), best);
         if (column != nullptr) search_rows(*column, bar, best);
     }
 
