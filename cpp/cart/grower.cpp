@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -144,18 +145,25 @@ class GrowerOf final : public CartGrower {
         keep_competitors(node, found);
     }
 
-    // Hands over the best split of each column that is looked at.
+    // Hands over the best split of each column that is looked at. Where runners-up do not matter, a
+    // column need not find a split that is worse than another column's.
     template <class Consider>
     void search_columns(const View& view, Consider consider) {
+        constexpr double kNone = -std::numeric_limits<double>::infinity();
+        auto raise = [&](double& floor, const Cut& cut) {
+            if (options_->competitors == 0) floor = std::max(floor, cut.merit);
+        };
         std::size_t all = features_.size();
         std::size_t wanted = options_->features_per_node == 0
                                  ? all
                                  : std::min<std::size_t>(options_->features_per_node, all);
         if (wanted == all && team_ != nullptr && view.rows.count * all >= kSharedWork) {
             std::vector<Cut> cuts(all);
+            std::vector<double> floors(searches_.size(), kNone);
             team_->run(all, [&](std::size_t i, int worker) {
                 bool constant;
-                cuts[i] = searches_[worker].best(features_[i], view, constant);
+                cuts[i] = searches_[worker].best(features_[i], view, floors[worker], constant);
+                raise(floors[worker], cuts[i]);
             });
             for (Cut& cut : cuts) consider(std::move(cut));
             return;
@@ -163,6 +171,7 @@ class GrowerOf final : public CartGrower {
         // Columns are drawn one by one; one that is constant here does not count if no other is
         // found.
         bool draws = wanted < all, any = false;
+        double floor = kNone;
         drawn_.clear();
         for (std::size_t i = 0; i < all && (i < wanted || !any); ++i) {
             if (draws) {
@@ -171,8 +180,9 @@ class GrowerOf final : public CartGrower {
                 drawn_.push_back(j);
             }
             bool constant;
-            Cut cut = searches_[0].best(features_[i], view, constant);
+            Cut cut = searches_[0].best(features_[i], view, floor, constant);
             any = any || !constant;
+            raise(floor, cut);
             consider(std::move(cut));
         }
         for (std::size_t i = drawn_.size(); i-- > 0;) std::swap(features_[i], features_[drawn_[i]]);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "cart/coarse.hpp"
 #include "cart/component.hpp"
 #include "cart/cut.hpp"
 #include "cart/entries.hpp"
@@ -22,6 +23,14 @@ namespace bosquet {
 // are put in the order of their class shares' first principal component (Coppersmith, Hong and
 // Hosking 1999), and the cuts of that order are tried.
 constexpr std::size_t kExhaustiveCategories = 12;
+
+template <class Sums>
+constexpr bool has_coarse_search() {
+    if constexpr (Sums::kPair)
+        return Sums::kConvex;
+    else
+        return false;
+}
 
 template <class Sums>
 class CartSearch {
@@ -39,12 +48,27 @@ class CartSearch {
     CartSearch(const CodedTable& table, const CartOptions& options, const Sums& sums)
         : table_(&table), options_(&options), sums_(sums), entries_(sums) {
         counted_ = options.min_samples_leaf > 1;
+        if constexpr (kHasCoarse) {
+            bool plain = !counted_ && options.min_weight_leaf == 0 && options.monotone.empty() &&
+                         options.surrogates == 0 && !options.random_thresholds;
+            if (plain) coarse_.emplace_back(sums);
+        }
     }
 
-    // `constant` tells whether the column has one value only in this node.
-    Cut best(std::uint32_t feature, const Node& all, bool& constant) {
+    // `constant` tells whether the column has one value only in this node. A split whose merit is
+    // below `floor` may be passed over.
+    Cut best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
+        if constexpr (kHasCoarse) {
+            if (!coarse_.empty() && !column.nominal && !column.is_narrow() &&
+                all.rows.count >= kCoarseRows) {
+                Cut cut;
+                cut.feature = feature;
+                constant = false;
+                if (coarse_[0].best(column, all.rows, all.sums, floor, cut)) return cut;
+            }
+        }
         if (options_->random_thresholds && !column.nominal)
             return random_threshold(column, all, constant);
         entries_.collect(column, all.rows, counted_ || options_->surrogates > 0);
@@ -73,6 +97,10 @@ class CartSearch {
     }
 
   private:
+    static constexpr bool kHasCoarse = has_coarse_search<Sums>();
+    // With fewer rows than this, buckets hold too few of them to be passed over.
+    static constexpr std::size_t kCoarseRows = 2048;
+
     // With surrogates, rows whose value is missing have no say in the split.
     void leave_out(Node& node) {
         known_.assign(node.sums.begin(), node.sums.end());
@@ -390,6 +418,7 @@ class CartSearch {
     const CartOptions* options_;
     const Sums sums_;
     Entries<Sums> entries_;
+    std::vector<CoarseSearch<Sums>> coarse_;  // one, or none
     bool counted_ = false;
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> order_;

@@ -25,6 +25,11 @@ struct PairSums {
         double weight, sum;
     };
     static constexpr bool kPair = true, kByRow = false;
+    static constexpr bool kClasses =
+        kCriterion == Criterion::gini || kCriterion == Criterion::entropy;
+    // Whether how good a parting is, is a convex function of the sums on its left
+    // (cart/coarse.hpp).
+    static constexpr bool kConvex = kClasses || kCriterion == Criterion::squared;
     static constexpr std::uint32_t width() { return 2; }
     static double weight(const double* sums) { return sums[0]; }
     static void add(double* sums, const Item& item, std::uint32_t) {

@@ -1,0 +1,192 @@
+// The best threshold of a large node on a column of many values, without putting all rows in order.
+//
+// The rows first go into at most 256 buckets of neighbouring codes. What is known inside a bucket
+// is where the running sums of weight and target start and end, and what they can reach on the way:
+// as many positive targets first as there are, or as many negative ones. How good a parting is, is
+// a convex function of these two sums, and so at most what it is at the corners of that region.
+// Only buckets with a corner at least as good as the best parting seen are looked into, row by row.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "cart/codes.hpp"
+#include "cart/cut.hpp"
+#include "cart/entries.hpp"
+#include "cart/sums.hpp"
+
+namespace bosquet {
+
+template <class Sums>
+class CoarseSearch {
+  public:
+    using Item = typename Sums::Item;
+
+    explicit CoarseSearch(const Sums& sums) : sums_(sums) {}
+
+    // Fills the cut with the best threshold, unless no threshold is as good as `floor`; false if
+    // the column is not for this search: values are missing, or all in one bucket.
+    bool best(const CodedColumn& column, const NodeRows<Item>& node, std::span<const double> all,
+              double floor, Cut& cut) {
+        all_w_ = all[0];
+        all_s_ = all[1];
+        shift_ = 0;
+        while ((column.codes - 1) >> shift_ >= kBuckets) ++shift_;
+        if (!fill(column, node) || !gather_buckets()) return false;
+        double seen = floor;
+        std::size_t boundary = best_boundary(seen);
+        mark(seen, boundary);
+        if (any_marked_) look_into(column, node, cut);
+        return true;
+    }
+
+  private:
+    static constexpr std::uint32_t kBuckets = 256;
+    // Corners and partings are rounded in different ways.
+    static constexpr double kRounding = 1e-12;
+
+    struct Bucket {
+        std::uint32_t number;
+        double start_w, start_s;  // what stands to its left
+        double w, s;              // of its own rows
+        double positive;          // of s, what its positive targets add
+    };
+
+    bool fill(const CodedColumn& column, const NodeRows<Item>& node) {
+        const std::uint32_t* code_of = column.wide.data();
+        std::fill_n(&table_[0][0], kBuckets * 3, 0.0);
+        bool missing = false;
+        for (std::size_t i = 0; i < node.count; ++i) {
+            std::uint32_t code = code_of[node.rows[i]];
+            const Item& item = node.items[i];
+            missing |= code == 0;
+            double* sums = table_[code >> shift_];
+            sums[0] += item.weight;
+            sums[1] += item.sum;
+            if constexpr (!Sums::kClasses) sums[2] += std::max(item.sum, 0.0);
+        }
+        return !missing;
+    }
+
+    bool gather_buckets() {
+        count_ = 0;
+        double w = 0, s = 0;
+        for (std::uint32_t number = 0; number < kBuckets; ++number) {
+            const double* sums = table_[number];
+            if (!(sums[0] > 0)) continue;
+            buckets_[count_++] = {number,  w,       s,
+                                  sums[0], sums[1], Sums::kClasses ? sums[1] : sums[2]};
+            w += sums[0];
+            s += sums[1];
+        }
+        return count_ > 1;
+    }
+
+    // The best parting between two buckets: how many of them are on its left, 0 if none is as good
+    // as `seen`, which it raises.
+    std::size_t best_boundary(double& seen) const {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < count_; ++i) {
+            double goodness = sums_.both(buckets_[i].start_w, buckets_[i].start_s, all_w_, all_s_);
+            if (!std::isfinite(goodness)) continue;  // next to nothing on one side
+            if (goodness > seen || (goodness == seen && best == 0)) {
+                seen = goodness;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    void mark(double seen, std::size_t boundary) {
+        std::fill_n(marked_, kBuckets, std::uint8_t{0});
+        any_marked_ = boundary > 0;
+        if (boundary > 0)
+            marked_[buckets_[boundary - 1].number] = marked_[buckets_[boundary].number] = 1;
+        double needed = seen - kRounding * std::abs(seen);
+        for (std::size_t i = 0; i < count_; ++i)
+            if (most_inside(buckets_[i]) >= needed)
+                marked_[buckets_[i].number] = any_marked_ = true;
+    }
+
+    // No parting inside the bucket is better.
+    double most_inside(const Bucket& bucket) const {
+        double w = bucket.start_w, s = bucket.start_s, up = bucket.positive;
+        if constexpr (Sums::kClasses) {
+            // Rows of the second class add their weight to both sums, the others to one.
+            double others = bucket.w - bucket.s;
+            return std::max(corner(w + up, s + up), corner(w + others, s));
+        } else {
+            double down = bucket.s - up;
+            double left = std::max(corner(w, s + up), corner(w, s + down));
+            w += bucket.w;
+            return std::max(left, std::max(corner(w, s + up), corner(w, s + down)));
+        }
+    }
+
+    double corner(double w, double s) const { return side(w, s) + side(all_w_ - w, all_s_ - s); }
+
+    double side(double w, double s) const {
+        if (w > kRounding * all_w_) return sums_.alone(w, s);
+        // Next to nothing: of classes it is worth nothing, of numbers it might be worth anything.
+        return Sums::kClasses ? 0.0 : std::numeric_limits<double>::infinity();
+    }
+
+    // The partings in the marked buckets one by one, from the lowest.
+    void look_into(const CodedColumn& column, const NodeRows<Item>& node, Cut& cut) {
+        const std::uint32_t* code_of = column.wide.data();
+        keys_.resize(node.count + 1);
+        std::size_t size = 0;
+        for (std::size_t i = 0; i < node.count; ++i) {
+            std::uint32_t code = code_of[node.rows[i]];
+            keys_[size] = std::uint64_t{code} << 32 | i;
+            size += marked_[code >> shift_];
+        }
+        keys_.resize(size);
+        sort_places(keys_, other_keys_, column.codes);
+        double w = 0, s = 0;
+        std::uint32_t before = 0;             // the code of the row before
+        std::size_t at = 0, next_bucket = 0;  // the bucket that is read, and the one behind it
+        for (std::uint64_t key : keys_) {
+            auto code = static_cast<std::uint32_t>(key >> 32);
+            bool is_new = before == 0 || code >> shift_ != before >> shift_;
+            if (is_new) {
+                for (at = next_bucket; buckets_[at].number != code >> shift_;) ++at;
+                w = buckets_[at].start_w;
+                s = buckets_[at].start_s;
+            }
+            // Behind a bucket that was not looked into, the threshold's lower neighbour is unknown.
+            bool parts = is_new ? before != 0 && at == next_bucket : code != before;
+            if (parts) consider(column, w, s, before, code, cut);
+            next_bucket = at + 1;
+            before = code;
+            const Item& item = node.items[static_cast<std::uint32_t>(key)];
+            w += item.weight;
+            s += item.sum;
+        }
+    }
+
+    void consider(const CodedColumn& column, double w, double s, std::uint32_t below,
+                  std::uint32_t above, Cut& cut) const {
+        double goodness = sums_.both(w, s, all_w_, all_s_);
+        if (!(goodness > cut.merit) || !std::isfinite(goodness)) return;
+        cut.merit = goodness;
+        cut.last = below;
+        cut.threshold = column.threshold(below, above);
+    }
+
+    const Sums sums_;
+    double all_w_ = 0, all_s_ = 0;
+    int shift_ = 0;
+    double table_[kBuckets][3];
+    Bucket buckets_[kBuckets];
+    std::size_t count_ = 0;
+    std::uint8_t marked_[kBuckets];
+    bool any_marked_ = false;
+    std::vector<std::uint64_t> keys_, other_keys_;
+};
+
+}  // namespace bosquet
