@@ -23,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-boosting bench-experts reproduce peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts reproduce peers stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,10 +33,10 @@ demo: $(DONE)/package $(DONE)/extra-plot  ## train on a data set of scikit-learn
 	$(PY) examples/demo.py $(ARGS)
 
 test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n auto $(ARGS)
 
 test-all: $(DONE)/package $(DONE)/extra-test  ## run all tests, the slow ones too
-	$(PY) -m pytest -m "" $(ARGS)
+	$(PY) -m pytest -n auto -m "" $(ARGS)
 
 lint: $(DONE)/package $(DONE)/extra-lint  ## check style, types and who may use whom
 	$(PY) -m ruff check $(PYTHON_DIRS)
@@ -62,6 +62,8 @@ bench-boosting: $(DONE)/package $(DONE)/extra-bench  ## the same for AdaBoost an
 
 bench-experts: $(DONE)/package $(DONE)/extra-bench  ## the same for experts; ARGS='--opera folder' for opera's port
 	$(PY) -m benchmarks.experts $(ARGS)
+bench-explain: $(DONE)/package $(DONE)/extra-bench  ## the same for Shapley values and partial dependence
+	$(PY) -m benchmarks.explain $(ARGS)
 
 reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, theirs beside ours; DATA=folder
 	$(PY) -m reproduce --data $(DATA) $(ARGS)

@@ -22,6 +22,7 @@ from benchmarks.machine import describe
 from benchmarks.report import markdown_table
 from bosquet import Mixture
 from bosquet.experts import ExponentialWeights
+from bosquet.experts.rules import RULES
 
 STEPS, EXPERTS, BETA = 100_000, 50, 1e-3
 # What the port calls the rules; it has no exponential weights.
@@ -112,6 +113,13 @@ def stream_microseconds(name, steps=20_000):
     return *(1e6 * np.median(taken, axis=0)), sizes
 
 
+def slowest_step():
+    """Of all rules, the one whose update takes longest, in microseconds."""
+    taken = {name: stream_microseconds(name, 2000)[1] for name in RULES}
+    name = max(taken, key=taken.get)
+    return name, taken[name]
+
+
 def measure(name, repeats, port_steps):
     F, y = forecasts(STEPS)
     ours = best_of(repeats, lambda: Mixture(rule_of(name)).fit(F, y))
@@ -165,6 +173,10 @@ def main(arguments=None):
     for name in ("ml-poly", "boa", "ewa"):
         raw[name] = measure(name, given.repeats, given.opera_steps)
         lines += lines_of(name, raw[name], given.opera_steps)
+    name, microseconds = raw["slowest update"] = slowest_step()
+    lines.append(
+        [f"{name}: update, the slowest of all", f"{microseconds:.1f} µs", "", "", "20 µs", ""]
+    )
     text = markdown_table(["work", "Bosquet", "peer", "times faster", "must", ""], lines)
     given.out.mkdir(parents=True, exist_ok=True)
     target = given.out / f"experts-{datetime.now():%Y%m%d-%H%M%S}"

@@ -40,6 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "cart": {"base", "parallel", "data", "tree"},
     "stump": {"base", "parallel", "data", "tree", "grow"},
     "experts": {"base"},
+    "explain": {"base", "parallel", "data", "tree"},
     "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)

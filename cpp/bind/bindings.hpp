@@ -19,6 +19,7 @@ void bind_cart(nanobind::module_& module);
 void bind_forest(nanobind::module_& module);
 void bind_stump(nanobind::module_& module);
 void bind_experts(nanobind::module_& module);
+void bind_explain(nanobind::module_& module);
 void bind_io(nanobind::module_& module);
 
 using DoubleArray =

@@ -34,5 +34,6 @@ NB_MODULE(_core, module) {
     bind_forest(module);
     bind_stump(module);
     bind_experts(module);
+    bind_explain(module);
     bind_io(module);
 }

@@ -52,16 +52,7 @@ class AdaHedge final : public Rule {
     }
 
   private:
-    double top(Awake awake) const {
-        bool any = false;
-        double found = 0;
-        for (std::size_t k = 0; k < size(); ++k)
-            if (is_awake(awake, k) && (!any || regret_[k] > found)) {
-                found = regret_[k];
-                any = true;
-            }
-        return found;
-    }
+    double top(Awake awake) const { return highest(regret_.data(), awake, size()); }
 
     void set_scores(Awake awake) {
         if (delta_ > 0) {

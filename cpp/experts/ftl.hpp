@@ -12,13 +12,7 @@ class FollowTheLeader final : public Rule {
         : Rule(setup), regret_(size(), 0.0), leads_(size()) {}
 
     void weights(Awake awake, double* p) override {
-        bool any = false;
-        double best = 0;
-        for (std::size_t k = 0; k < size(); ++k)
-            if (is_awake(awake, k) && (!any || regret_[k] > best)) {
-                best = regret_[k];
-                any = true;
-            }
+        double best = highest(regret_.data(), awake, size());
         for (std::size_t k = 0; k < size(); ++k) leads_[k] = regret_[k] == best ? prior_[k] : 0.0;
         shares(leads_.data(), prior_.data(), awake, size(), p);
     }

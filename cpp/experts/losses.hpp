@@ -22,6 +22,9 @@ class ExpertLoss {
     // Whether a mixture of forecasts makes sense, so that its loss is at most the mean loss.
     bool convex() const { return name_ != LossName::zero_one; }
 
+    // Whether a forecast can be wrong in itself, being a probability.
+    bool of_probabilities() const { return classes_ > 0 || name_ == LossName::log; }
+
     // Losses of several forecasts of `width()` numbers each.
     void values(const double* forecasts, std::size_t count, double truth, double* out) const;
     double value(const double* forecast, double truth) const;

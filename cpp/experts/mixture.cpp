@@ -16,12 +16,28 @@ constexpr double kLargestExcess = 1e140;
 constexpr double kSmallestExcess = 1e-140;  // and above this they are not 0; nothing is, below it
 constexpr double kRangeSlack = 1 + 1e-9;
 
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+// Whether all are numbers of at most that size; NaN is not.
+bool all_within(const double* values, std::size_t n, double size) {
+    std::size_t within = 0;
+    for (std::size_t i = 0; i < n; ++i) within += std::fabs(values[i]) <= size ? 1 : 0;
+    return within == n;
+}
+
 std::string at(std::uint64_t number) { return "step " + std::to_string(number) + ": "; }
 
 std::string digits(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
+}
+
+// A sum over the experts awake; the forecasts of the others may be NaN.
+template <class Term>
+double sum_of(const Row& row, Term term) {
+    if (row.all_awake) return sum_over(row.awake.size(), term);
+    return sum_over(row.awake.size(), [&](std::size_t k) { return row.awake[k] ? term(k) : 0.0; });
 }
 
 }  // namespace
@@ -41,6 +57,7 @@ ExpertMixture::ExpertMixture(const MixtureSetup& setup)
     for (auto* list : {&totals_.regret, &totals_.expert_loss, &totals_.awake, &totals_.played})
         list->assign(experts_, 0.0);
     excess_.assign(experts_, 0.0);
+    told_.assign(experts_, 0.0);
     equal_.assign(experts_, 1.0);
     slope_.assign(loss_.width(), 0.0);
     mean_.assign(loss_.width(), 0.0);
@@ -55,10 +72,7 @@ bool ExpertMixture::in_range() const {
 void ExpertMixture::find_awake(Row& row, Awake mask, std::uint64_t number) const {
     std::size_t width = loss_.width();
     row.awake.resize(experts_);
-    row.all_awake = mask == nullptr;
-    // NaN and infinity are the values that fail the comparison.
-    for (std::size_t i = 0; i < experts_ * width; ++i)
-        row.all_awake &= std::fabs(row.forecasts[i]) <= std::numeric_limits<double>::max();
+    row.all_awake = mask == nullptr && all_within(row.forecasts, experts_ * width, kLargest);
     if (row.all_awake) return;
     std::size_t count = 0;
     for (std::size_t k = 0; k < experts_; ++k) {
@@ -85,7 +99,7 @@ void ExpertMixture::open_row(Row& row, const double* forecasts, Awake mask, std:
     std::size_t width = loss_.width();
     row.forecasts = forecasts;
     find_awake(row, mask, number);
-    for (std::size_t k = 0; k < experts_; ++k) {
+    for (std::size_t k = 0; loss_.of_probabilities() && k < experts_; ++k) {
         if (!is_awake(row.mask(), k)) continue;
         const char* complaint = loss_.complaint_of_forecast(forecasts + k * width);
         if (complaint != nullptr)
@@ -122,16 +136,9 @@ void ExpertMixture::predict_row(Row& row) const {
         row.prediction[0] = vote(row, row.weights.data());
         return;
     }
-    for (std::size_t c = 0; c < width; ++c) {
-        const double* f = row.forecasts + c;
-        // 0 times NaN would be NaN.
-        row.prediction[c] =
-            row.all_awake
-                ? sum_over(experts_, [&](std::size_t k) { return row.weights[k] * f[k * width]; })
-                : sum_over(experts_, [&](std::size_t k) {
-                      return row.awake[k] ? row.weights[k] * f[k * width] : 0.0;
-                  });
-    }
+    for (std::size_t c = 0; c < width; ++c)
+        row.prediction[c] = sum_of(
+            row, [&](std::size_t k) { return row.weights[k] * row.forecasts[k * width + c]; });
 }
 
 // The label with the most weight behind it; of equal ones, that of the first expert.
@@ -184,15 +191,11 @@ double ExpertMixture::of_uniform(const Row& row, double truth) {
     if (width == 1 && !loss_.convex()) {
         mean_[0] = vote(row, equal_.data());
     } else {
-        double count = 0;
-        for (std::size_t k = 0; k < experts_; ++k) count += is_awake(row.mask(), k) ? 1 : 0;
+        std::size_t awake = experts_;
+        for (std::size_t k = 0; !row.all_awake && k < experts_; ++k) awake -= row.awake[k] ? 0 : 1;
         for (std::size_t c = 0; c < width; ++c)
-            mean_[c] =
-                sum_over(experts_,
-                         [&](std::size_t k) {
-                             return is_awake(row.mask(), k) ? row.forecasts[k * width + c] : 0.0;
-                         }) /
-                count;
+            mean_[c] = sum_of(row, [&](std::size_t k) { return row.forecasts[k * width + c]; }) /
+                       static_cast<double>(awake);
     }
     return loss_.value(mean_.data(), truth);
 }
@@ -209,10 +212,11 @@ void ExpertMixture::judge_row(Row& row, double truth, std::uint64_t number) {
     if (!row.all_awake)
         for (std::size_t k = 0; k < experts_; ++k)
             if (!row.awake[k]) row.losses[k] = 0;
-    for (std::size_t k = 0; k < experts_; ++k)
-        if (!(std::fabs(row.losses[k]) <= kLargestExcess))
-            throw InputError(at(number) + "the loss of expert " + std::to_string(k) +
-                             " is too large to work with; rescale forecasts and truths");
+    if (!all_within(row.losses.data(), experts_, kLargestExcess))
+        for (std::size_t k = 0; k < experts_; ++k)
+            if (!(std::fabs(row.losses[k]) <= kLargestExcess))
+                throw InputError(at(number) + "the loss of expert " + std::to_string(k) +
+                                 " is too large to work with; rescale forecasts and truths");
     row.expected =
         sum_over(experts_, [&](std::size_t k) { return row.weights[k] * row.losses[k]; });
     row.loss = draws() ? row.losses[row.chosen] : loss_.value(row.prediction.data(), truth);
@@ -229,24 +233,27 @@ void ExpertMixture::add_excess(const Row& row, double truth) {
     bool linearised = setup_.linearised && !mean_loss;
     if (linearised) loss_.slope(row.prediction.data(), truth, slope_.data());
     double own = mean_loss ? row.expected : row.loss;
-    for (std::size_t k = 0; k < experts_; ++k) {
-        double r = 0;
-        if (!linearised)
-            r = own - row.losses[k];
-        else
+    if (!linearised) {
+        for (std::size_t k = 0; k < experts_; ++k) told_[k] = own - row.losses[k];
+    } else if (width == 1) {
+        double slope = slope_[0], said = row.prediction[0];
+        for (std::size_t k = 0; k < experts_; ++k) told_[k] = slope * (said - row.forecasts[k]);
+    } else {
+        std::fill(told_.begin(), told_.end(), 0.0);
+        for (std::size_t k = 0; k < experts_; ++k)
             for (std::size_t c = 0; c < width; ++c)
-                r += slope_[c] * (row.prediction[c] - row.forecasts[k * width + c]);
-        excess_[k] += is_awake(row.mask(), k) ? r : 0.0;
+                told_[k] += slope_[c] * (row.prediction[c] - row.forecasts[k * width + c]);
     }
+    if (!row.all_awake)
+        for (std::size_t k = 0; k < experts_; ++k) told_[k] = row.awake[k] ? told_[k] : 0.0;
+    for (std::size_t k = 0; k < experts_; ++k) excess_[k] += told_[k];
 }
 
 void ExpertMixture::check_excess() {
-    for (double& r : excess_) {
-        if (std::fabs(r) < kSmallestExcess) r = 0;
-        if (!(std::fabs(r) <= kLargestExcess))
-            throw InputError(at(totals_.rows) +
-                             "the losses are too large to work with; rescale forecasts and truths");
-    }
+    for (double& r : excess_) r = std::fabs(r) < kSmallestExcess ? 0.0 : r;
+    if (!all_within(excess_.data(), experts_, kLargestExcess))
+        throw InputError(at(totals_.rows) +
+                         "the losses are too large to work with; rescale forecasts and truths");
 }
 
 // The rule learns from rows that are judged and found sound.
@@ -290,11 +297,15 @@ void ExpertMixture::count(const Row& row) {
     for (std::size_t k = 0; k < experts_; ++k) totals_.played[k] += row.weights[k];
     totals_.expected += row.expected;
     totals_.uniform += row.uniform;
-    for (std::size_t k = 0; k < experts_; ++k) {
-        bool awake = is_awake(row.mask(), k);
-        totals_.awake[k] += awake ? 1 : 0;
-        totals_.expert_loss[k] += row.losses[k];
-        totals_.regret[k] += awake ? row.loss - row.losses[k] : 0.0;
+    for (std::size_t k = 0; k < experts_; ++k) totals_.expert_loss[k] += row.losses[k];
+    if (row.all_awake) {
+        for (std::size_t k = 0; k < experts_; ++k) totals_.awake[k] += 1;
+        for (std::size_t k = 0; k < experts_; ++k) totals_.regret[k] += row.loss - row.losses[k];
+    } else {
+        for (std::size_t k = 0; k < experts_; ++k) {
+            totals_.awake[k] += row.awake[k] ? 1 : 0;
+            totals_.regret[k] += row.awake[k] ? row.loss - row.losses[k] : 0.0;
+        }
     }
     if (loss_.width() > 1 || !row.truth_known) return;
     double error = row.prediction[0] - row.truth, uniform_error = mean_[0] - row.truth;

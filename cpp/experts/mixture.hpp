@@ -119,7 +119,7 @@ class ExpertMixture {
     Totals totals_;
     std::vector<Row> rows_, spare_;
     std::size_t open_rows_ = 0;
-    std::vector<double> excess_, slope_, equal_, mean_;
+    std::vector<double> excess_, told_, slope_, equal_, mean_;
 };
 
 }  // namespace bosquet

@@ -22,15 +22,19 @@ class MultiRate : public Rule {
           gain_(size(), 0.0),
           squares_(size(), 0.0),
           given_up_(size(), 0.0),
+          next_(size(), 0.0),
           score_(size()) {
         if (limit_.value() > 0)
             for (std::size_t k = 0; k < size(); ++k) eta_[k] = rate_of(k);
     }
 
     void weights(Awake awake, double* p) override {
-        for (std::size_t k = 0; k < size(); ++k)
-            score_[k] =
-                log_prior(k) + (eta_[k] > 0 ? exact_log(eta_[k]) + eta_[k] * gain_[k] : 0.0);
+        bool began = limit_.value() > 0;
+        for (std::size_t k = 0; k < size(); ++k) score_[k] = log_prior(k);
+        for (std::size_t k = 0; began && k < size(); ++k) {
+            double eta = eta_[k] > kLeastRate ? eta_[k] : kLeastRate;
+            score_[k] += exact_log(eta) + eta * gain_[k];
+        }
         softmax(score_.data(), awake, size(), p);
     }
 
@@ -39,18 +43,20 @@ class MultiRate : public Rule {
         if (!(size_of_step > 0)) return;
         bool first = !(limit_.value() > 0);
         double factor = limit_.admit(size_of_step);
-        for (std::size_t k = 0; k < size(); ++k) {
-            double r = factor * excess[k];
-            if (!first) {
-                double gain = Gain::of(eta_[k], r);
-                gain_[k] += gain;
-                given_up_[k] += r - gain;
-                squares_[k] += r * r;
-            }
-            double next = rate_of(k);
-            if (!first) drift_ += prior_[k] * (eta_[k] / next - 1);
-            eta_[k] = next;
+        if (first) {  // its size is all that is learned of it
+            for (std::size_t k = 0; k < size(); ++k) eta_[k] = rate_of(k);
+            return;
         }
+        for (std::size_t k = 0; k < size(); ++k) {
+            double r = factor * excess[k], gain = Gain::of(eta_[k], r);
+            gain_[k] += gain;
+            given_up_[k] += r - gain;
+            squares_[k] += r * r;
+            next_[k] = rate_of(k);
+        }
+        drift_ +=
+            sum_over(size(), [&](std::size_t k) { return prior_[k] * (eta_[k] / next_[k] - 1); });
+        eta_.swap(next_);
     }
 
     // (ln(1/prior) + ln(1 + drift/e)) / η_k + Σ (r - gain), and what the limit cut off.
@@ -70,6 +76,8 @@ class MultiRate : public Rule {
     }
 
   private:
+    static constexpr double kLeastRate = 1e-300;  // a logarithm needs a normal number
+
     double rate_of(std::size_t k) const {
         double limit = limit_.value();
         double by_size = 0.5 / limit;
@@ -79,7 +87,7 @@ class MultiRate : public Rule {
 
     Limit limit_;
     double drift_ = 0;  // Σ prior_k Σ_t (η_{k,t-1} / η_{k,t} - 1)
-    std::vector<double> eta_, gain_, squares_, given_up_, score_;
+    std::vector<double> eta_, gain_, squares_, given_up_, next_, score_;
 };
 
 }  // namespace bosquet

@@ -40,6 +40,19 @@ using Awake = const std::uint8_t*;
 
 BOSQUET_INLINE bool is_awake(Awake awake, std::size_t k) { return awake == nullptr || awake[k]; }
 
+// The largest value of an expert awake.
+inline double highest(const double* values, Awake awake, std::size_t n) {
+    if (awake == nullptr) return extremes(values, n).high;
+    bool any = false;
+    double top = 0;
+    for (std::size_t k = 0; k < n; ++k)
+        if (awake[k] && (!any || values[k] > top)) {
+            top = values[k];
+            any = true;
+        }
+    return top;
+}
+
 // A weight below e^-690 of the largest is 0: products of denormal numbers are slow. Its logarithm
 // stays with the rule, so that the expert may come back.
 constexpr double kLeastScore = -690.0;
@@ -50,13 +63,7 @@ BOSQUET_INLINE double exp_of_score(double score) {
 
 // p_k ∝ exp(score_k) over the experts awake, 0 for the others. Returns the logarithm of the sum.
 inline double softmax(const double* score, Awake awake, std::size_t n, double* p) {
-    bool any = false;
-    double top = 0;
-    for (std::size_t k = 0; k < n; ++k)
-        if (is_awake(awake, k) && (!any || score[k] > top)) {
-            top = score[k];
-            any = true;
-        }
+    double top = highest(score, awake, n);
     for (std::size_t k = 0; k < n; ++k) p[k] = exp_of_score(score[k] - top);
     if (awake != nullptr)
         for (std::size_t k = 0; k < n; ++k) p[k] = awake[k] ? p[k] : 0.0;

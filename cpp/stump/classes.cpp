@@ -13,41 +13,24 @@ namespace {
 
 using Sums = std::vector<std::int64_t>;
 
-// Weights by class of rows that are added one by one, and the heaviest of them.
-struct Tally {
-    Sums sums;
-    std::int64_t most = 0;
-
-    void start(const Sums& from) {
-        sums = from;
-        most = *std::max_element(sums.begin(), sums.end());
-    }
-    void add(std::uint32_t which, std::int64_t weight) {
-        sums[which] += weight;
-        most = std::max(most, sums[which]);
-    }
-};
-
 class ClassSearch {
   public:
     ClassSearch(const StumpTable& table, std::span<const std::uint32_t> target,
                 std::uint32_t classes, const Buffer<std::int64_t>& weight, const Sums& total)
         : table_(table), target_(target), classes_(classes), weight_(weight), total_(total) {}
 
-    void search(std::uint32_t feature, WholeCut& best) {
-        if (const OrderedColumn* column = table_.ordered(feature)) {
-            search_order(column->order, best);
-            return;
-        }
+    void search(std::uint32_t feature, std::int64_t bar, WholeCut& best) {
         std::uint32_t bins = table_.bins(feature).bins();
         by_bin_.assign(std::size_t{bins} * classes_, 0);
         for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
             by_bin_[bin * classes_ + target_[row]] += weight_[row];
         });
-        if (table_.bins(feature).categorical)
+        if (table_.bins(feature).categorical) {
             search_levels(bins, best);
-        else
-            search_bins(bins, table_.counts(feature)[0] > 0, best);
+            return;
+        }
+        search_bins(bins, table_.has_missing(feature), best);
+        if (const OrderedColumn* column = table_.ordered(feature)) search_rows(*column, bar, best);
     }
 
   private:
@@ -91,32 +74,37 @@ class ClassSearch {
             if (of_bin(bin)[best_a] > of_bin(bin)[best_b]) best.place.left_bins.push_back(bin);
     }
 
-    // The heaviest class on the left of each place by one pass up, on the right by one pass down.
-    void search_order(const RowOrder& order, WholeCut& best) {
-        const Sums nothing(classes_);
-        Sums missing(classes_);
-        auto row_at = [&](std::size_t i) { return order.rows[i] & RowOrder::kRow; };
-        for (std::size_t i = order.present; i < order.rows.size(); ++i)
-            missing[target_[row_at(i)]] += weight_[row_at(i)];
-        gains_.resize(order.present + 1);
-        for (bool missing_left : {false, true}) {
-            if (missing_left && !order.has_missing()) break;
-            tally_.start(missing_left ? missing : nothing);
-            for (std::size_t i = 0; i < order.present; ++i) {
-                tally_.add(target_[row_at(i)], weight_[row_at(i)]);
-                gains_[i + 1] = tally_.most;
+    // While some of a bin's rows go left, no class there has more than with all of them, and none
+    // on the right more than with none.
+    void search_rows(const OrderedColumn& column, std::int64_t bar, WholeCut& best) const {
+        bool has_missing = column.order.has_missing();
+        Sums left(classes_);
+        auto most = [&](std::uint32_t bin, const std::int64_t* missing) {
+            std::int64_t most_left = 0, most_right = 0;
+            for (std::uint32_t k = 0; k < classes_; ++k) {
+                std::int64_t sum = left[k] + (missing != nullptr ? missing[k] : 0);
+                most_left = std::max(most_left, sum + of_bin(bin)[k]);
+                most_right = std::max(most_right, total_[k] - sum);
             }
-            tally_.start(missing_left ? nothing : missing);
-            gains_[order.present] += tally_.most;
-            for (std::size_t i = order.present; --i > 0;) {
-                tally_.add(target_[row_at(i)], weight_[row_at(i)]);
-                gains_[i] += tally_.most;
+            return most_left + most_right;
+        };
+        auto bound = [&](std::uint32_t bin) {
+            // `left` becomes the sums of all bins before this one.
+            for (std::uint32_t k = 0; bin > 1 && k < classes_; ++k) left[k] += of_bin(bin - 1)[k];
+            std::int64_t reached = most(bin, nullptr);
+            return has_missing ? std::max(reached, most(bin, of_bin(0))) : reached;
+        };
+        auto scan = [&](std::uint32_t bin) {
+            Sums running = left;
+            for (std::uint32_t i = column.starts[bin - 1]; i + 1 < column.starts[bin]; ++i) {
+                std::uint32_t row = column.order.rows[i] & RowOrder::kRow;
+                running[target_[row]] += weight_[row];
+                if (!(column.order.rows[i] & RowOrder::kLast)) continue;
+                best.consider(gain(running, nullptr), i + 1, false);
+                if (has_missing) best.consider(gain(running, of_bin(0)), i + 1, true);
             }
-            bool behind_last = order.has_missing() && !missing_left;
-            for (std::size_t at = 1; at < order.present + behind_last; ++at)
-                if (order.rows[at - 1] & RowOrder::kLast)
-                    best.consider(gains_[at], at, missing_left);
-        }
+        };
+        search_inside(column, bar, best, bound, scan);
     }
 
     const StumpTable& table_;
@@ -124,8 +112,7 @@ class ClassSearch {
     std::uint32_t classes_;
     const Buffer<std::int64_t>& weight_;
     const Sums& total_;
-    Sums by_bin_, gains_;
-    Tally tally_;
+    Sums by_bin_;
 };
 
 double heaviest(const Sums& sums) {
@@ -152,9 +139,10 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
     std::int64_t alone = *std::max_element(total.begin(), total.end());
     std::vector<ClassSearch> searches(team.size(),
                                       ClassSearch(table, target, classes, units, total));
-    WholeCut best = best_cut(table, team, alone, [&](std::uint32_t f, WholeCut& cut, int worker) {
-        searches[worker].search(f, cut);
-    });
+    WholeCut best = best_cut(table, team, alone,
+                             [&](std::uint32_t f, std::int64_t bar, WholeCut& cut, int worker) {
+                                 searches[worker].search(f, bar, cut);
+                             });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
     stump.merit = static_cast<double>(all - best.gain) / per_one;

@@ -11,7 +11,7 @@
 namespace bosquet {
 
 // One class a side, for the least weighted 0-1 error; the stump's values are class numbers, of
-// equally heavy classes the lowest. Linear in the rows, whatever the number of classes.
+// equally heavy classes the lowest.
 Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::uint32_t> target,
                       std::uint32_t classes, std::span<const double> weight);
 

@@ -205,7 +205,7 @@ void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cut
             if (layout.features[f].categorical)
                 scan_levels<Rule>(bins, rule, cuts[f]);
             else
-                scan_bins<Rule>(bins, table_.counts(f)[0] > 0, rule, cuts[f]);
+                scan_bins<Rule>(bins, table_.has_missing(f), rule, cuts[f]);
         }
     });
 }

@@ -26,7 +26,6 @@ struct RowOrder {
     std::size_t present = 0;  // rows whose value is known
     std::size_t values = 0;   // distinct ones
 
-    bool all_distinct() const { return values == present; }
     bool has_missing() const { return present < rows.size(); }
 };
 

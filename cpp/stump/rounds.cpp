@@ -1,7 +1,9 @@
 #include "stump/rounds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/math.hpp"
@@ -16,10 +18,11 @@ namespace {
 constexpr double kMostResponse = 4;
 constexpr double kLeastWeight = 0x1p-51;
 
-// Where weights are multiplied round by round, 1 is worth so many units. The sum of the weights
-// starts at 1, and is brought back there when it would leave these bounds.
-constexpr double kPerOne = 0x1p52;
-constexpr double kLeastSum = 0x1p-6, kMostSum = 0x1p8;
+// Where weights are multiplied round by round, their sum starts at about so many units. When it
+// would leave these bounds, or the logarithm of a factor this one, weights are made anew.
+constexpr int kUnitsExponent = 52;
+constexpr double kLeastUnits = 0x1p46, kMostUnits = 0x1p60;
+constexpr double kMostStep = 300;
 
 constexpr double kPriorPerOne = 0x1p61;  // units of row weights, whose sum is 1
 constexpr double kFewUnits = 0x1p-20;    // an error worth adding up once more, row by row
@@ -55,29 +58,38 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     if (!(learning_rate > 0) || !std::isfinite(learning_rate))
         throw InputError("the learning rate must be above 0");
     check_signs(target);
-    double sum = checked_sum(weight, team);
-    std::size_t rows = table.rows();
-    even_ = 1 / static_cast<double>(rows);
-    bool uneven = false;
-    for (double w : weight) uneven |= w != weight[0];
-    if (uneven) {
-        prior_ = Buffer<double>(rows);
-        for (std::size_t i = 0; i < rows; ++i) prior_[i] = weight[i] / sum;
-    }
-    for (std::size_t i = 0; i < rows; ++i) weights_[i] = with_sign_of(row_weight(i), target[i]);
-    std::fill(margins_.begin(), margins_.end(), 0.0);
-    if (variant == StumpVariant::logit) responses_ = Buffer<double>(rows);
+    set_row_weights(weight, checked_sum(weight, team));
+    if (variant == StumpVariant::logit) responses_ = Buffer<double>(table.rows());
+    std::vector<std::int64_t> wrong(block_count(table.rows()));
+    team.run(wrong.size(), [&](std::size_t index, int) {
+        Range rows = block(table.rows(), index);
+        for (std::size_t i = rows.begin; i < rows.end; ++i) {
+            weights_[i] = with_sign_of(row_weight(i), target[i]);
+            margins_[i] = 0;
+        }
+        wrong[index] = count_wrong(rows);
+    });
+    set_training_error(std::accumulate(wrong.begin(), wrong.end(), std::int64_t{0}));
     if (is_multiplicative()) {
-        unit_ = {1 / kPerOne, 1 / kPerOne, 0};
+        set_unit(1);
         sweep_weights();
-        std::int64_t wrong = 0;
-        for (std::size_t index = 0; index < block_count(rows); ++index)
-            wrong += count_wrong(block(rows, index));
-        set_training_error(wrong);
     } else {
         const double nothing[2] = {0, 0};
         reweigh({}, nothing);
     }
+}
+
+void StumpBoost::set_row_weights(std::span<const double> weight, double sum) {
+    even_ = 1 / static_cast<double>(weight.size());
+    bool uneven = false;
+    for (double w : weight) uneven |= w != weight[0];
+    if (!uneven) return;
+    prior_ = Buffer<double>(weight.size());
+    for (std::size_t i = 0; i < weight.size(); ++i) prior_[i] = weight[i] / sum;
+}
+
+void StumpBoost::set_unit(double sum) {
+    unit_.weight = unit_.response = std::ldexp(1.0, std::ilogb(sum) - kUnitsExponent);
 }
 
 bool StumpBoost::is_multiplicative() const {
@@ -138,18 +150,42 @@ void StumpBoost::sweep_weights() {
     finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
 }
 
+// Weights from margins, relative to that of the least margin, so that nothing overflows; rows that
+// were once too light for a number may have grown again.
+void StumpBoost::make_weights() {
+    std::size_t blocks = block_count(table_.rows());
+    std::vector<double> least(blocks, std::numeric_limits<double>::infinity()), sums(blocks);
+    team_.run(blocks, [&](std::size_t index, int) {
+        Range rows = block(table_.rows(), index);
+        for (std::size_t i = rows.begin; i < rows.end; ++i)
+            if (row_weight(i) > 0) least[index] = std::min(least[index], margins_[i]);
+    });
+    double heaviest = *std::min_element(least.begin(), least.end());
+    team_.run(blocks, [&](std::size_t index, int) {
+        Range rows = block(table_.rows(), index);
+        for (std::size_t i = rows.begin; i < rows.end; ++i) {
+            double weight = row_weight(i) * exact_exp(heaviest - margins_[i]);
+            weights_[i] = with_sign_of(weight, weights_[i]);
+            sums[index] += weight;
+        }
+    });
+    set_unit(std::accumulate(sums.begin(), sums.end(), 0.0));
+    sweep_weights();
+}
+
 void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
     StumpSides sides(table_, stump, isa_);
     struct alignas(64) Wrong {
         std::int64_t rows = 0;
     };
     std::vector<Wrong> wrong(team_.size());
+    double per_one = 1 / unit_.weight;
     finder_.update([&](Range run, std::int64_t* response, std::int64_t* more, RowsBySign& changed,
                        int worker) {
         std::uint8_t right[kRunRows];
         sides.fill(run, right);
         MovedRows moved =
-            kernels_.move_rows(right, run.size(), step, kPerOne, weights_.data() + run.begin,
+            kernels_.move_rows(right, run.size(), step, per_one, weights_.data() + run.begin,
                                margins_.data() + run.begin, response, more, changed);
         wrong[worker].rows +=
             prior_.size() > 0 ? count_wrong(run) : static_cast<std::int64_t>(moved.wrong);
@@ -269,15 +305,21 @@ StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
 }
 
 // Relative to the rows of which there are probably most, the ones that the larger side has right:
-// these keep their weights, unless the sum of all has gone too far from 1.
-void StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
+// these keep their weights.
+bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
     bool larger = stump.rows > 2 * stump.left_rows;
-    double most = std::abs(step.margin[2 * larger]);
-    double sum = static_cast<double>(finder_.total().weight) / kPerOne * (z * exact_exp(most));
-    bool far = sum < kLeastSum || sum > kMostSum;
-    double scale = far ? std::ldexp(1.0, -std::ilogb(sum)) : 1;  // which changes no digit
-    for (int which = 0; which < 4; ++which)
-        step.factor[which] = exact_exp(most - step.margin[which]) * scale;
+    double most = std::abs(step.margin[2 * larger]), longest = 0;
+    for (int which = 0; which < 4; ++which) {
+        longest = std::max(longest, most - step.margin[which]);
+        step.factor[which] = exact_exp(most - step.margin[which]);
+    }
+    double units = static_cast<double>(finder_.total().weight) * (z * exact_exp(most));
+    return longest <= kMostStep && units >= kLeastUnits && units <= kMostUnits;
+}
+
+double StumpBoost::z_of_vote(double error, double alpha) {
+    if (alpha <= kMostStep) return (1 - error) * exact_exp(-alpha) + error * exact_exp(alpha);
+    return exact_exp(alpha + exact_log(error));  // the other term is nothing beside it
 }
 
 double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
@@ -314,11 +356,11 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
     report.taken = true;
     if (is_multiplicative()) {
         StumpStep step = step_of(stump, report.alpha);
-        report.z = votes ? (1 - report.error) * exact_exp(-report.alpha) +
-                               report.error * exact_exp(report.alpha)
-                         : z_of(finding, step);
-        set_factors(stump, report.z, step);
+        report.z = votes ? z_of_vote(report.error, report.alpha) : z_of(finding, step);
+        bool can_multiply = set_factors(stump, report.z, step);
+        if (!can_multiply) std::fill_n(step.factor, 4, 1.0);
         multiply(stump, step);
+        if (!can_multiply) make_weights();
     } else {
         const double by_side[2] = {report.alpha * stump.values[0], report.alpha * stump.values[1]};
         double before = potential_;

@@ -61,11 +61,15 @@ class StumpBoost {
     bool is_multiplicative() const;
     StumpCriterion criterion() const;
     double row_weight(std::size_t row) const { return prior_.size() > 0 ? prior_[row] : even_; }
+    void set_row_weights(std::span<const double> weight, double sum);
     std::int64_t count_wrong(Range run) const;
     void set_training_error(std::int64_t wrong);
 
     // Weights as they are, into units, and added up.
     void sweep_weights();
+    // The unit for multiplied weights of this sum.
+    void set_unit(double sum);
+    void make_weights();
     // The step of the round, and weights that are multiplied by one of four factors: one pass, in
     // which only rows whose factor is not 1 are added up again.
     void multiply(const Stump& stump, const StumpStep& step);
@@ -80,7 +84,9 @@ class StumpBoost {
     double error_of(const StumpFinding& finding) const;
     StumpStep step_of(const Stump& stump, double scale) const;
     double z_of(const StumpFinding& finding, const StumpStep& step) const;
-    void set_factors(const Stump& stump, double z, StumpStep& step) const;
+    static double z_of_vote(double error, double alpha);
+    // Whether weights may be multiplied by them.
+    bool set_factors(const Stump& stump, double z, StumpStep& step) const;
 
     const StumpTable& table_;
     Isa isa_;

@@ -27,21 +27,22 @@ class SignSearch {
                const Sums& total)
         : table_(table), classes_(classes), response_(response), total_(total), left_(classes) {}
 
-    void search(std::uint32_t feature, WholeCut& best) {
+    void search(std::uint32_t feature, std::int64_t bar, WholeCut& best) {
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
-        if (const OrderedColumn* column = table_.ordered(feature)) {
-            search_order(column->order, best);
-            return;
-        }
         std::uint32_t bins = table_.bins(feature).bins();
+        const OrderedColumn* column = table_.ordered(feature);
         by_bin_.assign(std::size_t{bins} * classes_, 0);
+        sizes_.assign(column != nullptr ? by_bin_.size() : 0, 0);
         for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
             add(by_bin_.data() + bin * classes_, of_row(row));
+            if (column != nullptr) add_sizes(sizes_.data() + bin * classes_, of_row(row));
         });
-        if (table_.bins(feature).categorical)
+        if (table_.bins(feature).categorical) {
             search_levels(bins, best);
-        else
-            search_bins(bins, table_.counts(feature)[0] > 0, best);
+            return;
+        }
+        search_bins(bins, table_.has_missing(feature), best);
+        if (column != nullptr) search_rows(*column, bar, best);
     }
 
   private:
@@ -49,6 +50,10 @@ class SignSearch {
     const std::int64_t* of_bin(std::size_t bin) const { return by_bin_.data() + bin * classes_; }
     void add(std::int64_t* sums, const std::int64_t* more) const {
         for (std::uint32_t k = 0; k < classes_; ++k) sums[k] += more[k];
+    }
+
+    void add_sizes(std::int64_t* sums, const std::int64_t* more) const {
+        for (std::uint32_t k = 0; k < classes_; ++k) sums[k] += magnitude(more[k]);
     }
 
     // What a split gains that sends left_ and `more` left: on either side each class by its sign.
@@ -70,17 +75,40 @@ class SignSearch {
         }
     }
 
-    void search_order(const RowOrder& order, WholeCut& best) {
-        Sums missing(classes_);
-        for (std::size_t i = order.present; i < order.rows.size(); ++i)
-            add(missing.data(), of_row(order.rows[i] & RowOrder::kRow));
-        for (std::size_t i = 0; i < order.present; ++i) {
-            add(left_.data(), of_row(order.rows[i] & RowOrder::kRow));
-            if (!(order.rows[i] & RowOrder::kLast)) continue;
-            bool last = i + 1 == order.present;
-            if (!last || order.has_missing()) best.consider(gain(nullptr), i + 1, false);
-            if (!last && order.has_missing()) best.consider(gain(missing.data()), i + 1, true);
+    // What a class gains is a convex function of its sum on the left, and so largest where all rows
+    // of one sign have gone there and none of the other.
+    std::int64_t bound(std::uint32_t bin, const std::int64_t* missing) const {
+        std::int64_t sum = 0;
+        for (std::uint32_t k = 0; k < classes_; ++k) {
+            std::int64_t low = left_[k] + (missing != nullptr ? missing[k] : 0);
+            std::int64_t all = of_bin(bin)[k], size = sizes_[bin * classes_ + k];
+            std::int64_t most = low + (size + all) / 2, least = low - (size - all) / 2;
+            sum += std::max(magnitude(most) + magnitude(total_[k] - most),
+                            magnitude(least) + magnitude(total_[k] - least));
         }
+        return sum;
+    }
+
+    void search_rows(const OrderedColumn& column, std::int64_t bar, WholeCut& best) {
+        bool has_missing = column.order.has_missing();
+        std::fill(left_.begin(), left_.end(), std::int64_t{0});
+        auto bound_of = [&](std::uint32_t bin) {
+            // left_ becomes the sums of all bins before this one.
+            if (bin > 1) add(left_.data(), of_bin(bin - 1));
+            std::int64_t reached = bound(bin, nullptr);
+            return has_missing ? std::max(reached, bound(bin, of_bin(0))) : reached;
+        };
+        auto scan = [&](std::uint32_t bin) {
+            Sums before = left_;
+            for (std::uint32_t i = column.starts[bin - 1]; i + 1 < column.starts[bin]; ++i) {
+                add(left_.data(), of_row(column.order.rows[i] & RowOrder::kRow));
+                if (!(column.order.rows[i] & RowOrder::kLast)) continue;
+                best.consider(gain(nullptr), i + 1, false);
+                if (has_missing) best.consider(gain(of_bin(0)), i + 1, true);
+            }
+            left_ = before;
+        };
+        search_inside(column, bar, best, bound_of, scan);
     }
 
     // goes_left by bin, bin 0 being missing values.
@@ -145,6 +173,7 @@ class SignSearch {
     const Buffer<std::int64_t>& response_;
     const Sums& total_;
     Sums left_, by_bin_;
+    Sums sizes_;  // by bin, sums of magnitudes
 };
 
 // Signs of the sums; 0 counts as negative.
@@ -173,9 +202,10 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
         }
     std::int64_t alone = size_of(total);
     std::vector<SignSearch> searches(team.size(), SignSearch(table, classes, response, total));
-    WholeCut best = best_cut(table, team, alone, [&](std::uint32_t f, WholeCut& cut, int worker) {
-        searches[worker].search(f, cut);
-    });
+    WholeCut best = best_cut(table, team, alone,
+                             [&](std::uint32_t f, std::int64_t bar, WholeCut& cut, int worker) {
+                                 searches[worker].search(f, bar, cut);
+                             });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(rows);
     stump.merit = static_cast<double>(all - best.gain) / 2 / per_one;

@@ -1,6 +1,7 @@
 #include "stump/table.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -93,20 +94,34 @@ StumpTable::StumpTable(const Table& table, std::span<const FeatureBins> bins, Is
 
 void StumpTable::put_into_bins(Isa isa, Team& team) {
     binned_ = BinnedMatrix(source_, bins_, isa, team);
+    has_missing_.assign(bins_.size(), 0);
     counts_.resize(bins_.size());
     const Layout& layout = binned_.layout();
     for_each_column(layout.active.size(), rows(), team, [&](std::size_t index, int) {
         std::uint32_t f = layout.active[index];
         const FeaturePlace& place = layout.features[f];
-        std::vector<std::uint32_t>& counts = counts_[f];
-        counts.assign(place.bins, 0);
-        if (place.wide) {
-            for (std::size_t row = 0; row < rows(); ++row)
-                ++counts[binned_.wide_column(place)[row]];
-        } else {
-            for (std::size_t row = 0; row < rows(); ++row) ++counts[binned_.column(place)[row]];
-        }
+        const std::uint16_t* wide = binned_.wide_column(place);
+        has_missing_[f] = place.wide ? std::find(wide, wide + rows(), 0) != wide + rows()
+                                     : std::memchr(binned_.column(place), 0, rows()) != nullptr;
     });
+}
+
+const std::vector<std::uint32_t>& StumpTable::counts(std::uint32_t feature) const {
+    std::vector<std::uint32_t>& counts = counts_[feature];
+    if (!counts.empty()) return counts;
+    const FeaturePlace& place = binned_.layout().features[feature];
+    // Four counters a bin: one would have to wait for itself where neighbours are alike.
+    std::vector<std::uint32_t> apart(std::size_t{4} * place.bins);
+    auto count = [&](const auto* column) {
+        for (std::size_t row = 0; row < rows(); ++row) ++apart[4 * column[row] + row % 4];
+    };
+    if (place.wide)
+        count(binned_.wide_column(place));
+    else
+        count(binned_.column(place));
+    counts.resize(place.bins);
+    for (std::size_t i = 0; i < apart.size(); ++i) counts[i / 4] += apart[i];
+    return counts;
 }
 
 const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
@@ -118,7 +133,7 @@ const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
 
 void StumpTable::describe(const CutPlace& place, Stump& stump) const {
     stump.feature = static_cast<std::int32_t>(place.feature);
-    std::span<const std::uint32_t> rows_of = counts(place.feature);
+    const std::vector<std::uint32_t>& rows_of = counts(place.feature);
     const FeatureBins& bins = bins_[place.feature];
     std::size_t left = 0, missing = rows_of[0];
     if (const OrderedColumn* column = ordered(place.feature)) {

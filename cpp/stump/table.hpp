@@ -48,13 +48,13 @@ class StumpTable {
     std::size_t features() const { return bins_.size(); }
     const BinnedMatrix& binned() const { return binned_; }
     const FeatureBins& bins(std::uint32_t feature) const { return bins_[feature]; }
-    // Rows by bin; bin 0 has those whose value is missing.
-    std::span<const std::uint32_t> counts(std::uint32_t feature) const { return counts_[feature]; }
+    bool has_missing(std::uint32_t feature) const { return has_missing_[feature] != 0; }
     const std::vector<OrderedColumn>& ordered() const { return ordered_; }
     // Null unless the column has more values than bins.
     const OrderedColumn* ordered(std::uint32_t feature) const;
 
-    // A cut in the column's own numbers, with how many rows go left.
+    // A cut in the column's own numbers, with how many rows go left. Not for several threads at
+    // once.
     void describe(const CutPlace& place, Stump& stump) const;
 
     // The value at a place of a column's order.
@@ -65,11 +65,14 @@ class StumpTable {
 
   private:
     void put_into_bins(Isa isa, Team& team);
+    // Rows by bin, counted when they are first asked for; bin 0 has those whose value is missing.
+    const std::vector<std::uint32_t>& counts(std::uint32_t feature) const;
 
     Table source_;
     std::vector<FeatureBins> bins_;
     BinnedMatrix binned_;
-    std::vector<std::vector<std::uint32_t>> counts_;
+    std::vector<std::uint8_t> has_missing_;
+    mutable std::vector<std::vector<std::uint32_t>> counts_;
     std::vector<OrderedColumn> ordered_;
 };
 

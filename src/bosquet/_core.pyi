@@ -393,6 +393,26 @@ class ExpertMixture:
 
     def restore(self, fields: dict) -> None: ...
 
+def shap_values(ensemble: Ensemble, data: object, background: object | None = None, interactions: bool = False, threads: int = 1, isa: str = 'auto') -> tuple:
+    """
+    Shapley values of the raw predictions, shape (rows, features, outputs), with interactions (rows, features, features, outputs), and the base (outputs,).
+    """
+
+def conditional_predictions(ensemble: Ensemble, data: object, features: Sequence[int], grids: Sequence[Sequence[float]], threads: int = 1) -> NDArray[numpy.float64]:
+    """
+    Raw predictions (rows, points of all grids, outputs) with one feature at a point of its grid, which ascends, and the others as they are.
+    """
+
+def mean_predictions(ensemble: Ensemble, data: object, features: Sequence[int], grids: Sequence[Sequence[float]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> NDArray[numpy.float64]:
+    """
+    Their weighted mean over rows, (points of all grids, outputs); weights sum to 1.
+    """
+
+def expected_predictions(ensemble: Ensemble, features: Sequence[int], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    Raw predictions (points, outputs) with some features at given values and the others averaged over by the covers of nodes.
+    """
+
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
     """The model as a file; the same model, the same bytes."""
 

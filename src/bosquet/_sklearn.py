@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, 
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "has_fit_parameter",
     "in_parallel",
     "is_classifier",
+    "number_of_rows",
     "rows_of",
     "seed_from",
     "tags_of",

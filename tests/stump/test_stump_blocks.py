@@ -59,6 +59,20 @@ def test_large_blocks_in_any_order_on_any_threads(dtype: Any, criterion: str) ->
         assert facts(_core.best_of_blocks(blocks[::-1], y, w, criterion, 2)) == expected
 
 
+def test_blocks_do_not_depend_on_the_instruction_set() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.standard_cauchy(size=(1003, 6))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[rng.random(X.shape) < 0.05] = -np.inf
+    for criterion in CRITERIA:
+        y, w = signs(rng, 1003), rng.random(1003)
+        found = [
+            facts(_core.best_of_blocks(blocks_of(X, [6]), y, w, criterion, 1, isa))
+            for isa in ("baseline", "auto")
+        ]
+        assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_responses_of_any_size_are_bounded_rightly(criterion: str) -> None:
     rng = np.random.default_rng(1)

@@ -168,6 +168,31 @@ def test_many_rounds_keep_the_bound(variant: str) -> None:
     assert rounds[-1]["training_error"] < 0.1
 
 
+@pytest.mark.parametrize("variant", ["discrete", "real", "gentle"])
+def test_weights_that_are_multiplied_a_thousand_times_keep_their_meaning(variant: str) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 5))
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
+    fit, _, rounds = fitted(X, y, np.ones(300), variant, 1000)
+    product = math.exp(sum(math.log(report["z"]) for report in rounds))
+    expected = np.exp(-fit.margins()) / 300
+    assert math.isclose(product, expected.sum(), rel_tol=1e-8)
+    np.testing.assert_allclose(fit.weights(), expected / expected.sum(), rtol=1e-8, atol=1e-300)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_may_be_longer_than_the_best(variant: str) -> None:
+    """A tiny error and a learning rate of 2: the weights grow beyond all units."""
+    X = np.arange(8.0)[:, None]
+    y = np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
+    w = np.array([1.0, 1.0, 1e-12, 1.0, 1.0, 1.0, 1.0, 1.0])
+    fit, _, rounds = fitted(X, y, w, variant, 4, 2.0)
+    taken = [report["z"] for report in rounds if report["taken"]]
+    potential = np.sum(w / w.sum() * np.exp(-fit.margins()))
+    assert taken
+    assert math.isclose(math.prod(taken), potential, rel_tol=1e-9)
+
+
 def test_the_search_serves_others_between_rounds() -> None:
     rng = np.random.default_rng(9)
     X = rng.normal(size=(600, 3))

@@ -71,6 +71,26 @@ def test_columns_of_many_values_are_searched_in_order(
         assert_same_stump(found, twin.linear(exact, y, w, criterion, tuple(levels)))
 
 
+@pytest.mark.parametrize("criterion", CRITERIA)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), noise=st.sampled_from([0.0, 0.3, 0.5]))
+def test_bins_are_passed_over_only_where_nothing_is_to_be_found(
+    criterion: str, seed: int, noise: float
+) -> None:
+    """More values than bins, heavy ties, many missing values, weights of all sizes."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(260, 500))
+    X = rng.normal(size=(rows, 3))
+    X[:, 1] = np.where(rng.random(rows) < 0.5, 0.0, X[:, 1])
+    X[:, 2] = np.round(X[:, 2] * rows) / rows
+    X[rng.random((rows, 3)) < rng.choice([0, 0.02, 0.3], size=3)] = np.nan
+    y = np.where(np.nan_to_num(X[:, rng.integers(3)], nan=-1.0) > rng.normal(), 1.0, -1.0)
+    y = np.where(rng.random(rows) < noise, -y, y)
+    w = rng.choice([np.ones(rows), rng.exponential(size=rows) ** 4, rng.integers(0, 2, size=rows)])
+    w[0] = 1.0
+    assert_same_stump(search_of(X).best(y, w, criterion), twin.linear(X, y, w, criterion))
+
+
 def test_the_sorted_search_agrees_with_brute_force() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 2))

@@ -124,7 +124,12 @@ def test_a_description_that_does_not_fit_is_refused(numbers, two_classes):
     sets = ConformalModel(OF_CLASSES, random_state=0).fit(*two_classes)
     calibrated = CalibratedModel(OF_CLASSES, cv=2).fit(*two_classes)
     assert model_from_bytes(tampered(split)).predict_interval(X).shape == (500, 2)
+    levels = GradientBoostingRegressor("quantile", n_estimators=3, random_state=0)
+    quantiles = ConformalModel(levels, "cqr", quantiles=(0.1, 0.9), random_state=0).fit(X, y)
     cases = [
+        (quantiles, {"level_kind": "forest"}),
+        (quantiles, {"levels": [0.9, 0.1]}),
+        (quantiles, {"levels": [0.1, 0.5, 0.9]}),
         (split, {"kind": "SplitSets"}),
         (split, {"kind": "__init__"}),
         (split, {"residual": []}),

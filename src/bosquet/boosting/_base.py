@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._explained import Explained
 from bosquet._sklearn import (
     BaseEstimator,
     accepts_missing,
@@ -49,7 +50,7 @@ class Parts:
     held_rows: np.ndarray | None
 
 
-class BaseGradientBoosting(BaseEstimator):
+class BaseGradientBoosting(Explained, BaseEstimator):
     """Fitting, predicting and saving; the subclasses know what a target is."""
 
     _terms: Any  # what the model is a sum of

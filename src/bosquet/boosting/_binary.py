@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._explained import Explained
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
@@ -77,7 +78,7 @@ class Rows:
         return every
 
 
-class BinaryVote(ClassifierMixin, BaseEstimator):
+class BinaryVote(Explained, ClassifierMixin, BaseEstimator):
     """Fitting and asking a vote on two classes; the subclasses know how it comes about."""
 
     _checks: Mapping[str, Check]  # said by the subclasses

@@ -155,14 +155,18 @@ def _end_within(curve: Curve, alpha: float, t: float, size: float, least_edge: f
         return Step(top[0], end, curve.edge_at(top[0], end))
 
     def time(further: float) -> float:
-        return curve.time_at(alpha + further, t, size * curve.fastest)
+        return curve.time_at(alpha + further, t, 2 * size * curve.fastest)
 
     def remains(further: float) -> float:
         return _remains(curve, alpha + further, time(further), least_edge)
 
+    low, high = 0.0, size
     if remains(0.0) <= 0:
-        return Step(alpha, time(0.0), curve.edge_at(alpha, time(0.0)))
-    further = brentq(remains, 0.0, size, xtol=1e-14, rtol=1e-14)
+        # The way here was taken in steps of little accuracy: the end may lie just before alpha.
+        low, high = -min(size, alpha), 0.0
+        if remains(low) <= 0:
+            return Step(alpha, time(0.0), curve.edge_at(alpha, time(0.0)))
+    further = brentq(remains, low, high, xtol=1e-14, rtol=1e-14)
     end = time(further)
     if curve.time_left - end <= 1e-12 * curve.root:
         end = curve.time_left  # the clock stops at 0, not beside it

@@ -26,7 +26,6 @@ from bosquet.boosting._variants import Step, Variant, Weights
 from bosquet.boosting._votes import Vote
 from bosquet.boosting._weak import WeakLearner
 
-
 LARGEST_EXPONENT = 700.0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._explained import Explained
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
 from bosquet._sklearn import (
     BaseEstimator,
@@ -54,7 +55,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class BaseVoting(ClassifierMixin, BaseEstimator):
+class BaseVoting(Explained, ClassifierMixin, BaseEstimator):
     """Fitting, predicting and saving; the subclasses know the variant."""
 
     _vote: Vote

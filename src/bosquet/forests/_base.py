@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._bags import OutOfBag, has_settled
+from bosquet._explained import Explained
 from bosquet._parameters import (
     boolean,
     check_parameters,
@@ -77,7 +78,7 @@ _OF_ONE_FIT = (
 )
 
 
-class BaseForest(BaseEstimator):
+class BaseForest(Explained, BaseEstimator):
     """Trees grown on bags of rows, with some of the features drawn at each node."""
 
     _random_thresholds = False

@@ -17,6 +17,9 @@ from bosquet.io.combined_models import part_of
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 
 WRAPPERS = ("CalibratedModel", "ConformalModel")
+# Kinds of calibration; a name in a file is looked up here.
+_KINDS_OF_NUMBERS = ("SplitIntervals", "PlusIntervals", "QuantileIntervals")
+_KINDS_OF_CLASSES = ("SplitSets", "PlusSets")
 
 
 def wrapped_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[bytes], dict[str, Any]]:
@@ -135,58 +138,80 @@ def _calibrated_from(
 
 
 def _conformal_from(models: list[Any], metadata: dict[str, Any], classes: np.ndarray | None) -> Any:
-    from bosquet.trust import _intervals, _sets
-    from bosquet.trust._held_out import ByBags, ByFolds
-    from bosquet.trust._levels import QuantileModel, check_levels
-    from bosquet.trust.conformal import CHECKS, ConformalModel
+    from bosquet.trust._conformal_fit import CHECKS
+    from bosquet.trust.conformal import ConformalModel
 
     model = _bare(ConformalModel, models, metadata, CHECKS)
-    kind, groups = metadata["kind"], metadata["groups"]
-    groups = None if groups is None else classes_from(groups)
-    if kind.endswith("Sets") != (classes is not None) or kind not in (
-        "SplitIntervals", "PlusIntervals", "QuantileIntervals", "SplitSets", "PlusSets",
-    ):  # fmt: skip
-        raise ModelFileError(f"a calibration of the kind {kind!r} does not fit the model")
+    if metadata["kind"] not in (_KINDS_OF_NUMBERS if classes is None else _KINDS_OF_CLASSES):
+        raise ModelFileError(f"a calibration of kind {metadata['kind']!r} does not fit the model")
     model._seed = metadata["seed"]
     if type(model._seed) is not int or not 0 <= model._seed < 2**32:
         raise ModelFileError("the seed is not valid")
-    held_out: list[Any] = []
-    if kind.startswith("Plus"):
-        fold, rows = metadata["fold"], _count(metadata["rows"])
-        if fold is None:
-            _check_bags(models[0], rows, len(metadata["residual" if classes is None else "score"]))
-            held_out = [ByBags(models[0], rows, classes)]
-        else:
-            held_out = [ByFolds(models, _whole(fold, len(models)), classes)]
-            if held_out[0].fold.size != rows:
-                raise ModelFileError("the folds do not fit the rows")
-    if kind == "QuantileIntervals":
-        levels = check_levels(metadata["levels"])
-        model._levels = QuantileModel(models, levels, metadata["level_kind"])
-        said, truth = _floats(metadata["said"], 2), _floats(metadata["truth"], 1)
-        if metadata["level_kind"] not in ("columns", "apart") or said.shape != (
-            truth.size, levels.size,
-        ):  # fmt: skip
-            raise ModelFileError("the quantiles do not fit their levels")
-        size = truth.size
-        model._calibration = _intervals.QuantileIntervals(levels, said, truth, groups)
-    elif classes is None:
-        residual = _floats(metadata["residual"], 1)
-        size = residual.size
-        model._calibration = getattr(_intervals, kind)(*held_out, residual, groups)
-    else:
+    if classes is not None:
         model.classes_ = classes
-        score, numbers = _floats(metadata["score"], 1), _whole(metadata["numbers"], classes.size)
-        size = score.size
-        if numbers.size != size:
-            raise ModelFileError("the scores do not fit the calibration rows")
-        model._calibration = getattr(_sets, kind)(
-            *held_out, score, numbers, classes, bool(model.per_class), groups
-        )
+    model.models_ = models
+    held_out = _held_out_from(models, metadata, classes)
+    groups = None if metadata["groups"] is None else classes_from(metadata["groups"])
+    if metadata["kind"] == "QuantileIntervals":
+        size = _set_quantiles(model, metadata, groups)
+    else:
+        size = _set_scores(model, metadata, held_out, groups)
     if (groups is not None and groups.size != size) or (held_out and held_out[0].rows.size != size):
         raise ModelFileError("the groups, bags or folds do not fit the calibration rows")
-    model.models_, model.n_calibration_ = models, size
+    model.n_calibration_ = size
     return model
+
+
+def _held_out_from(
+    models: list[Any], metadata: dict[str, Any], classes: np.ndarray | None
+) -> list[Any]:
+    """The models without each row, of the methods that have them."""
+    from bosquet.trust._held_out import ByBags, ByFolds
+
+    if not metadata["kind"].startswith("Plus"):
+        return []
+    fold, rows = metadata["fold"], _count(metadata["rows"])
+    if fold is None:
+        _check_bags(models[0], rows, len(metadata["residual" if classes is None else "score"]))
+        return [ByBags(models[0], rows, classes)]
+    folds = _whole(fold, len(models))
+    if folds.size != rows:
+        raise ModelFileError("the folds do not fit the rows")
+    return [ByFolds(models, folds, classes)]
+
+
+def _set_quantiles(model: Any, metadata: dict[str, Any], groups: np.ndarray | None) -> int:
+    from bosquet.trust._intervals import QuantileIntervals
+    from bosquet.trust._levels import QuantileModel, check_levels
+
+    levels, kind = check_levels(metadata["levels"]), metadata["level_kind"]
+    said, truth = _floats(metadata["said"], 2), _floats(metadata["truth"], 1)
+    if said.shape != (truth.size, levels.size):
+        raise ModelFileError("the quantiles do not fit their levels")
+    if kind not in ("columns", "apart") or (kind == "apart" and len(model.models_) != levels.size):
+        raise ModelFileError("the models do not fit the levels")
+    model._levels = QuantileModel(model.models_, levels, kind)
+    model._calibration = QuantileIntervals(levels, said, truth, groups)
+    return truth.size
+
+
+def _set_scores(
+    model: Any, metadata: dict[str, Any], held_out: list[Any], groups: np.ndarray | None
+) -> int:
+    from bosquet.trust import _intervals, _sets
+
+    if not hasattr(model, "classes_"):
+        residual = _floats(metadata["residual"], 1)
+        model._calibration = getattr(_intervals, metadata["kind"])(*held_out, residual, groups)
+        return residual.size
+    score = _floats(metadata["score"], 1)
+    numbers = _whole(metadata["numbers"], model.classes_.size)
+    if numbers.size != score.size:
+        raise ModelFileError("the scores do not fit the calibration rows")
+    model._calibration = getattr(_sets, metadata["kind"])(
+        *held_out, score, numbers, model.classes_, bool(model.per_class), groups
+    )
+    return score.size
 
 
 def _check_bags(model: Any, rows: int, calibration_rows: int) -> None:

@@ -1,6 +1,7 @@
 """The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances;
 boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
-of experts; the pictures behind the theory; how far scores and intervals can be trusted.
+of experts; the pictures behind the theory; how far scores and intervals can be trusted;
+why a model says what it says.
 
 Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).
@@ -13,6 +14,7 @@ from bosquet.plot.experts import (
     expert_regret,
     expert_weights,
 )
+from bosquet.plot.explain import dependence, shap_bar, shap_beeswarm, shap_waterfall, shapes
 from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.theory import bayes_overlap, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
@@ -23,6 +25,7 @@ __all__ = [
     "certificate",
     "coverage_by_group",
     "decision_rounds",
+    "dependence",
     "error_curve",
     "expert_contributions",
     "expert_losses",
@@ -36,6 +39,10 @@ __all__ = [
     "pruning",
     "reliability",
     "scree",
+    "shap_bar",
+    "shap_beeswarm",
+    "shap_waterfall",
+    "shapes",
     "tree",
     "variance_reduction",
 ]

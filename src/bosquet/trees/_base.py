@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._explained import Explained
 from bosquet._parameters import (
     check_parameters,
     choice,
@@ -51,7 +52,7 @@ CHECKS = {
 }
 
 
-class BaseTree(ReadableTree, BaseEstimator):
+class BaseTree(Explained, ReadableTree, BaseEstimator):
     """Growing, pruning and predicting; the subclasses know what a target is."""
 
     _encoder: TableEncoder

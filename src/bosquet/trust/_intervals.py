@@ -22,12 +22,12 @@ class SplitIntervals:
         self.groups = Groups(None if groups is None else groups[order])
 
     def interval(self, said: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
-        bounds = np.empty((said.size, 2))
+        bounds = np.empty((2, said.size))  # all lower ones side by side, which is quicker to write
         for rows, speakers, whose in self.groups.parts(groups, said.size):
             reach = conformal_quantile(self.residual[speakers], coverage, whose)
-            bounds[rows, 0] = said[rows] - reach
-            bounds[rows, 1] = said[rows] + reach
-        return bounds
+            bounds[0, rows] = said[rows] - reach
+            bounds[1, rows] = said[rows] + reach
+        return bounds.T
 
 
 class PlusIntervals:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import clone, has_fit_parameter, rows_of, tags_of
+from bosquet._sklearn import clone, has_fit_parameter, number_of_rows, rows_of, tags_of
 
 
 def check_model(model: Any, prefit: bool) -> None:
@@ -18,9 +18,8 @@ def check_model(model: Any, prefit: bool) -> None:
 def rows_can_be_taken(X: Any, n_target: int) -> Any:
     """X in a form that rows can be picked from, once it is known to have one for each target."""
     from sklearn.utils import indexable
-    from sklearn.utils.validation import _num_samples
 
-    rows = _num_samples(X)
+    rows = number_of_rows(X)
     if rows == 0:
         raise ValueError(
             "Found array with 0 sample(s): X is empty, while a minimum of 1 is required"

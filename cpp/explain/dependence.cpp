@@ -1,0 +1,279 @@
+#include "explain/dependence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "parallel/team.hpp"
+
+namespace bosquet {
+
+namespace {
+
+// Rows that go through a tree before the next one is fetched: the tree stays in the first-level
+// cache, and the curves of these rows in the second.
+constexpr std::size_t kRowsAtATime = 16;
+// Means are taken over blocks of this many rows, and the blocks added in order.
+constexpr std::size_t kRowsOfAMean = 1024;
+constexpr std::uint32_t kNoGrid = 0xffffffff;
+
+bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, double x) {
+    if (!node.categorical()) return std::isnan(x) ? node.missing_left() : x <= node.number;
+    if (!(x >= 0 && x < ensemble.categories[node.feature()])) return node.missing_left();
+    return tree.in_left_set(node, static_cast<std::uint32_t>(x));
+}
+
+struct Interval {
+    std::uint32_t low, high;  // [low, high) of a grid's points
+    bool empty() const { return low >= high; }
+    // The points that go left, and right, at a split that `rank` points of the grid go left at.
+    Interval side(bool left, std::uint32_t rank) const {
+        return left ? Interval{low, std::min(high, rank)} : Interval{std::max(low, rank), high};
+    }
+};
+
+// For each node on a feature of a grid: how many of the grid's points go left.
+using Ranks = std::vector<std::uint32_t>;
+
+class Grids {
+  public:
+    Grids(const Ensemble& ensemble, const std::vector<Grid>& grids)
+        : of_feature_(ensemble.features, kNoGrid) {
+        for (const Grid& grid : grids) {
+            of_feature_[grid.feature] = static_cast<std::uint32_t>(sizes_.size());
+            begins_.push_back(points_);
+            sizes_.push_back(static_cast<std::uint32_t>(grid.points.size()));
+            points_ += grid.points.size();
+        }
+        for (const Tree& tree : ensemble.trees) {
+            Ranks& ranks = ranks_.emplace_back(tree.nodes.size());
+            for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
+                const Node& node = tree.nodes[at];
+                if (node.is_leaf() || grid_of(node) == kNoGrid) continue;
+                const std::vector<double>& points = grids[grid_of(node)].points;
+                ranks[at] = static_cast<std::uint32_t>(
+                    std::upper_bound(points.begin(), points.end(), node.number) - points.begin());
+            }
+        }
+    }
+    std::uint32_t grid_of(const Node& node) const { return of_feature_[node.feature()]; }
+    const Ranks& ranks(std::size_t tree) const { return ranks_[tree]; }
+    Interval whole(std::uint32_t grid) const { return {0, sizes_[grid]}; }
+    std::size_t begin(std::uint32_t grid) const { return begins_[grid]; }
+    std::size_t points() const { return points_; }
+    std::size_t count() const { return sizes_.size(); }
+
+  private:
+    std::vector<std::uint32_t> of_feature_, sizes_;
+    std::vector<std::size_t> begins_;
+    std::vector<Ranks> ranks_;
+    std::size_t points_ = 0;
+};
+
+// One row in one tree. Curves are kept as steps from one point to the next until all trees are in.
+class RowWalk {
+  public:
+    RowWalk(const Ensemble& ensemble, const Grids& grids)
+        : ensemble_(&ensemble), grids_(&grids), own_(grids.count()) {
+        for (std::uint32_t g = 0; g < grids.count(); ++g) own_[g] = grids.whole(g);
+    }
+
+    void add_tree(std::size_t t, const double* row, double weight, double* steps,
+                  double* constant) {
+        weight_ = weight;
+        tree_ = &ensemble_->trees[t];
+        ranks_ = &grids_->ranks(t);
+        output_ = ensemble_->vector_leaves ? 0 : t % ensemble_->outputs;
+        row_ = row;
+        steps_ = steps;
+        touched_.clear();
+        const Node* nodes = tree_->nodes.data();
+        std::uint32_t at = 0;
+        while (!nodes[at].is_leaf()) {
+            const Node& node = nodes[at];
+            bool left = goes_left(*ensemble_, *tree_, node, row[node.feature()]);
+            std::uint32_t grid = grids_->grid_of(node), rank = (*ranks_)[at];
+            if (grid != kNoGrid) {
+                Interval other = own_[grid].side(!left, rank);
+                if (!other.empty()) deviate(node.left + left, grid, other);
+                own_[grid] = own_[grid].side(left, rank);
+                touched_.push_back(grid);
+            }
+            at = node.left + !left;
+        }
+        finish(nodes[at], constant);
+    }
+
+  private:
+    // From a node that the row comes to only with the grid's feature at a point of `where`.
+    void deviate(std::uint32_t at, std::uint32_t grid, Interval where) {
+        const Node* nodes = tree_->nodes.data();
+        while (!nodes[at].is_leaf()) {
+            const Node& node = nodes[at];
+            if (grids_->grid_of(node) != grid) {
+                at = node.left + !goes_left(*ensemble_, *tree_, node, row_[node.feature()]);
+                continue;
+            }
+            Interval left = where.side(true, (*ranks_)[at]);
+            Interval right = where.side(false, (*ranks_)[at]);
+            if (!left.empty() && !right.empty()) deviate(node.left, grid, left);
+            where = right.empty() ? left : right;
+            at = node.left + !right.empty();
+        }
+        add(nodes[at], grid, where, 1);
+    }
+
+    // The row's own leaf is said at every point, but for those of grids that lead elsewhere.
+    void finish(const Node& leaf, double* constant) {
+        double* to = constant + output_;
+        for (double value : ensemble_->values_of(*tree_, leaf)) *to++ += weight_ * value;
+        for (std::uint32_t grid : touched_) {
+            Interval whole = grids_->whole(grid), own = own_[grid];
+            if (own.low == whole.low && own.high == whole.high) continue;  // or dealt with already
+            add(leaf, grid, {0, std::min(own.low, whole.high)}, -1);
+            add(leaf, grid, {std::max(own.low, own.high), whole.high}, -1);
+            own_[grid] = whole;
+        }
+    }
+
+    void add(const Node& leaf, std::uint32_t grid, Interval where, double sign) {
+        if (where.empty()) return;
+        std::size_t outputs = ensemble_->outputs;
+        double* to = steps_ + grids_->begin(grid) * outputs + output_;
+        bool ends = where.high < grids_->whole(grid).high;
+        for (double value : ensemble_->values_of(*tree_, leaf)) {
+            double weighted = sign * (weight_ * value);
+            to[where.low * outputs] += weighted;
+            if (ends) to[where.high * outputs] -= weighted;
+            ++to;
+        }
+    }
+
+    const Ensemble* ensemble_;
+    const Grids* grids_;
+    const Tree* tree_ = nullptr;
+    const Ranks* ranks_ = nullptr;
+    const double* row_ = nullptr;
+    double* steps_ = nullptr;
+    double weight_ = 1;
+    std::size_t output_ = 0;
+    std::vector<Interval> own_;  // by grid: the points at which the row's own path is taken
+    std::vector<std::uint32_t> touched_;  // grids whose own_ may not be whole
+};
+
+// [row][feature]
+std::vector<double> read_rows(const Table& table, std::size_t begin, std::size_t count) {
+    std::size_t features = table.columns.size();
+    std::vector<double> rows(count * features), column(count);
+    for (std::size_t f = 0; f < features; ++f) {
+        read_column(table.columns[f], begin, count, column.data());
+        for (std::size_t i = 0; i < count; ++i) rows[i * features + f] = column[i];
+    }
+    return rows;
+}
+
+// From steps to curves.
+void add_up(const std::vector<Grid>& grids, const double* constant, std::size_t outputs,
+            double* steps) {
+    for (const Grid& grid : grids) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+            double sum = constant[k];
+            for (std::size_t i = 0; i < grid.points.size(); ++i)
+                steps[i * outputs + k] = sum = sum + steps[i * outputs + k];
+        }
+        steps += grid.points.size() * outputs;
+    }
+}
+
+}  // namespace
+
+void conditional_predictions(const Ensemble& ensemble, const Table& table,
+                             const std::vector<Grid>& grids, int threads, double* out) {
+    Grids found(ensemble, grids);
+    std::size_t features = ensemble.features, outputs = ensemble.outputs;
+    std::size_t width = found.points() * outputs;
+    std::size_t blocks = (table.rows + kRowsAtATime - 1) / kRowsAtATime;
+    Team team(static_cast<int>(
+        std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
+    team.run(blocks, [&](std::size_t index, int) {
+        std::size_t begin = index * kRowsAtATime;
+        std::size_t count = std::min(kRowsAtATime, table.rows - begin);
+        std::vector<double> rows = read_rows(table, begin, count), constant;
+        for (std::size_t i = 0; i < count; ++i)
+            constant.insert(constant.end(), ensemble.base.begin(), ensemble.base.end());
+        std::fill_n(out + begin * width, count * width, 0.0);
+        RowWalk walk(ensemble, found);
+        for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+            for (std::size_t i = 0; i < count; ++i)
+                walk.add_tree(t, rows.data() + i * features, 1, out + (begin + i) * width,
+                              constant.data() + i * outputs);
+        for (std::size_t i = 0; i < count; ++i)
+            add_up(grids, constant.data() + i * outputs, outputs, out + (begin + i) * width);
+    });
+}
+
+void mean_predictions(const Ensemble& ensemble, const Table& table, const std::vector<Grid>& grids,
+                      const double* weights, int threads, double* out) {
+    Grids found(ensemble, grids);
+    std::size_t features = ensemble.features, outputs = ensemble.outputs;
+    std::size_t width = found.points() * outputs;
+    std::size_t blocks = (table.rows + kRowsOfAMean - 1) / kRowsOfAMean;
+    std::vector<double> sums(blocks * (width + outputs));  // of each block: steps, then constants
+    Team team(static_cast<int>(
+        std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
+    team.run(blocks, [&](std::size_t index, int) {
+        double* steps = sums.data() + index * (width + outputs);
+        RowWalk walk(ensemble, found);
+        std::size_t end = std::min(table.rows, (index + 1) * kRowsOfAMean);
+        for (std::size_t begin = index * kRowsOfAMean; begin < end; begin += kRowsAtATime) {
+            std::size_t count = std::min(kRowsAtATime, end - begin);
+            std::vector<double> rows = read_rows(table, begin, count);
+            for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+                for (std::size_t i = 0; i < count; ++i)
+                    walk.add_tree(t, rows.data() + i * features, weights[begin + i], steps,
+                                  steps + width);
+        }
+    });
+    for (std::size_t index = 1; index < blocks; ++index)
+        for (std::size_t i = 0; i < width + outputs; ++i)
+            sums[i] += sums[index * (width + outputs) + i];
+    std::copy_n(sums.begin(), width, out);
+    for (std::size_t k = 0; k < outputs; ++k) sums[width + k] += ensemble.base[k];
+    add_up(grids, sums.data() + width, outputs, out);
+}
+
+void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,
+                          const double* points, std::size_t count, double* out) {
+    constexpr std::uint32_t kUnknown = 0xffffffff;
+    std::vector<std::uint32_t> place(ensemble.features, kUnknown);
+    for (std::size_t i = 0; i < features.size(); ++i)
+        place[features[i]] = static_cast<std::uint32_t>(i);
+    std::vector<std::pair<std::uint32_t, double>>
+        waiting;  // a node, and the share that comes to it
+    for (std::size_t p = 0; p < count; ++p, points += features.size(), out += ensemble.outputs) {
+        std::copy(ensemble.base.begin(), ensemble.base.end(), out);
+        for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
+            const Tree& tree = ensemble.trees[t];
+            waiting.assign(1, {0, 1.0});
+            while (!waiting.empty()) {
+                auto [at, share] = waiting.back();
+                waiting.pop_back();
+                const Node& node = tree.nodes[at];
+                if (node.is_leaf()) {
+                    double* to = out + (ensemble.vector_leaves ? 0 : t % ensemble.outputs);
+                    for (double value : ensemble.values_of(tree, node)) *to++ += share * value;
+                } else if (place[node.feature()] != kUnknown) {
+                    double x = points[place[node.feature()]];
+                    waiting.push_back({node.left + !goes_left(ensemble, tree, node, x), share});
+                } else {
+                    double left = tree.stats[node.left].cover;
+                    double both = left + tree.stats[node.left + 1].cover;
+                    double part = both > 0 ? left / both : 0.5;
+                    if (part < 1) waiting.push_back({node.left + 1, share * (1 - part)});
+                    if (part > 0) waiting.push_back({node.left, share * part});
+                }
+            }
+        }
+    }
+}
+
+}  // namespace bosquet

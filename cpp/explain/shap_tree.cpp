@@ -1,0 +1,175 @@
+#include "explain/shap_tree.hpp"
+
+#include <algorithm>
+
+namespace bosquet {
+
+namespace {
+
+constexpr std::int64_t kNoEdge = -1;
+
+}  // namespace
+
+UsedFeatures::UsedFeatures(const Ensemble& ensemble) : slot_of(ensemble.features) {
+    std::vector<bool> used(ensemble.features);
+    for (const Tree& tree : ensemble.trees)
+        for (const Node& node : tree.nodes)
+            if (!node.is_leaf()) used[node.feature()] = true;
+    for (std::uint32_t f = 0; f < ensemble.features; ++f)
+        if (used[f]) {
+            slot_of[f] = static_cast<std::uint32_t>(features.size());
+            features.push_back(f);
+        }
+}
+
+// An edge on the way down, and the node that it leads to.
+struct TreeShape::Step {
+    std::uint32_t node;
+    std::size_t level;
+    std::uint32_t slot;
+    std::int64_t edge;
+};
+
+TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used)
+    : values_(ensemble.vector_leaves ? ensemble.outputs : 1) {
+    std::vector<Step> waiting{{0, 0, 0, kNoEdge}}, path;
+    std::vector<std::size_t> seen_at(used.count());  // by slot: the split whose path has it
+    while (!waiting.empty()) {
+        Step step = waiting.back();
+        waiting.pop_back();
+        // Depth first: the first `level` steps of the path are those of this node's parent.
+        path.resize(step.level);
+        path.push_back(step);
+        levels_ = std::max(levels_, static_cast<std::uint32_t>(step.level));
+        const Node& node = tree.nodes[step.node];
+        auto number = static_cast<std::int32_t>(node.is_leaf() ? -1 - static_cast<int>(leaves())
+                                                               : static_cast<int>(splits()));
+        if (step.edge != kNoEdge)
+            splits_[static_cast<std::size_t>(step.edge / 2)].child[step.edge % 2] = number;
+        if (node.is_leaf()) {
+            add_leaf(ensemble.values_of(tree, node));
+            continue;
+        }
+        std::uint32_t slot = used.slot_of[node.feature()];
+        add_split(ensemble, tree, node, slot);
+        note_path(path, seen_at);
+        for (std::uint32_t side : {1u, 0u})
+            waiting.push_back(
+                {node.left + side, step.level + 1, slot, 2 * std::int64_t{number} + side});
+    }
+    std::size_t most = 1;
+    for (const ShapSplit& split : splits_) most = std::max<std::size_t>(most, split.path_count + 1);
+    rule_ = gauss_legendre((most + 1) / 2);
+    for (double t : rule_.points) ratio_fails_.push_back(-1 / (1 - t));
+}
+
+void TreeShape::add_leaf(std::span<const double> values) {
+    leaves_.insert(leaves_.end(), values.begin(), values.end());
+}
+
+void TreeShape::add_split(const Ensemble& ensemble, const Tree& tree, const Node& node,
+                          std::uint32_t slot) {
+    ShapSplit split{};
+    split.slot = slot;
+    split.missing_left = node.missing_left();
+    split.value_line = 2 * slot + split.missing_left;
+    if (node.categorical()) {
+        split.categories = std::max(1u, ensemble.categories[node.feature()]);
+        split.set_begin = static_cast<std::uint32_t>(sets_.size());
+        split.set_words = node.set_words();
+        auto from = tree.category_words.begin() + node.set_begin();
+        sets_.insert(sets_.end(), from, from + node.set_words());
+    } else {
+        split.threshold = node.number;
+    }
+    splits_.push_back(split);
+    double left = tree.stats[node.left].cover, right = tree.stats[node.left + 1].cover;
+    double share = left + right > 0 ? left / (left + right) : 0.5;
+    cover_shares_.insert(cover_shares_.end(), {share, 1 - share});
+}
+
+// Looks up the last split's path: the edge above on its own feature, and the last edge of each
+// other feature.
+void TreeShape::note_path(const std::vector<Step>& path, std::vector<std::size_t>& seen_at) {
+    ShapSplit& split = splits_.back();
+    split.path_begin = static_cast<std::uint32_t>(paths_.size());
+    std::int64_t before = kNoEdge;
+    for (std::size_t level = path.size() - 1; level > 0; --level) {
+        const Step& step = path[level];
+        if (seen_at[step.slot] == splits_.size()) continue;
+        seen_at[step.slot] = splits_.size();
+        if (step.slot == split.slot) {
+            split.before = static_cast<std::uint32_t>(level);
+            before = step.edge;
+        } else {
+            paths_.push_back({static_cast<std::uint32_t>(level), step.slot});
+        }
+    }
+    split.path_count = static_cast<std::uint32_t>(paths_.size()) - split.path_begin;
+    edge_before_.push_back(before);
+}
+
+bool TreeShape::goes_left(std::size_t i, const double* values) const {
+    const ShapSplit& split = splits_[i];
+    double x = values[split.value_line];
+    if (split.categories == 0) return x <= split.threshold;
+    if (!(x >= 0 && x < split.categories)) return split.missing_left != 0;
+    auto code = static_cast<std::uint32_t>(x);
+    return code / 32 < split.set_words &&
+           (sets_[split.set_begin + code / 32] >> (code % 32) & 1u) != 0;
+}
+
+void TreeShape::way_shares(const double* values, double* shares) const {
+    for (std::size_t i = 0; i < splits_.size(); ++i) {
+        bool left = goes_left(i, values);
+        shares[2 * i] = left ? 1 : 0;
+        shares[2 * i + 1] = left ? 0 : 1;
+    }
+}
+
+void TreeShape::fill_edges(const double* shares, double* edge_numbers) const {
+    std::size_t points = rule_.points.size();
+    std::vector<double> merged(2 * splits_.size());  // of all edges on the feature so far
+    double* out = edge_numbers;
+    for (std::size_t edge = 0; edge < merged.size(); ++edge, out += kNumbersPerPoint * points) {
+        std::int64_t before = edge_before_[edge / 2];
+        double z_before = before == kNoEdge ? 1 : merged[static_cast<std::size_t>(before)];
+        double z = merged[edge] = z_before * shares[edge];
+        for (std::size_t q = 0; q < points; ++q) {
+            double t = rule_.points[q], weight = rule_.weights[q];
+            // With z_before = 1 these are 1 and 0: as if the feature had not been asked yet.
+            double met_before = z_before + t * (1 - z_before), met = z + t * (1 - z);
+            double ratio_before = (1 - z_before) / met_before, ratio = (1 - z) / met;
+            out[q] = met / met_before;
+            out[points + q] = z * (1 - t) / met_before;
+            out[2 * points + q] = weight * (ratio - ratio_before);
+            out[3 * points + q] = weight * (ratio_fails_[q] - ratio_before);
+            out[4 * points + q] = ratio;
+        }
+    }
+}
+
+void TreeShape::add_expectation(const double* shares, double* out) const {
+    std::vector<double> share(splits_.size() + 1, 1.0);  // of rows that come to a split
+    if (splits_.empty())
+        for (std::uint32_t k = 0; k < values_; ++k) out[k] += leaves_[k];
+    for (std::size_t i = 0; i < splits_.size(); ++i)
+        for (std::size_t side = 0; side < 2; ++side) {
+            double here = share[i] * shares[2 * i + side];
+            std::int32_t child = splits_[i].child[side];
+            if (child >= 0) {
+                share[static_cast<std::size_t>(child)] = here;
+                continue;
+            }
+            const double* leaf = leaves_.data() + static_cast<std::size_t>(-1 - child) * values_;
+            for (std::uint32_t k = 0; k < values_; ++k) out[k] += here * leaf[k];
+        }
+}
+
+ShapTree TreeShape::view(const double* shares, const double* edge_numbers) const {
+    return {splits_.data(), paths_.data(), sets_.data(),        leaves_.data(),
+            edge_numbers,   shares,        ratio_fails_.data(), values_,
+            points(),       levels_,       splits_.empty()};
+}
+
+}  // namespace bosquet

@@ -1,0 +1,74 @@
+// A tree in the form that Shapley values are computed from (explain/kernels.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "explain/kernels.hpp"
+#include "explain/quadrature.hpp"
+#include "tree/tree.hpp"
+
+namespace bosquet {
+
+// The features that an ensemble uses, in ascending order, and the place of each among them.
+struct UsedFeatures {
+    explicit UsedFeatures(const Ensemble& ensemble);
+    std::vector<std::uint32_t> features;
+    std::vector<std::uint32_t> slot_of;  // by feature; of one not used, anything
+    std::size_t count() const { return features.size(); }
+};
+
+// What the kernel needs of a tree but does not depend on what stands for a feature not known.
+class TreeShape {
+  public:
+    TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used);
+
+    std::size_t splits() const { return splits_.size(); }
+    std::size_t leaves() const { return leaves_.size() / values_; }
+    std::uint32_t points() const { return static_cast<std::uint32_t>(rule_.points.size()); }
+    std::uint32_t levels() const { return levels_; }
+    std::uint32_t values() const { return values_; }
+    const ShapSplit& split(std::size_t i) const { return splits_[i]; }
+    const double* leaf(std::size_t i) const { return leaves_.data() + i * values_; }
+
+    // Whether a row goes left at a split, come to it or not. `values` are the row's lines, one
+    // number each.
+    bool goes_left(std::size_t split, const double* values) const;
+
+    // Shares of training rows that go each way, [split][side], by the nodes' covers.
+    const std::vector<double>& cover_shares() const { return cover_shares_; }
+    // 1 for the way that a row would go at each split, and 0 for the other.
+    void way_shares(const double* values, double* shares) const;
+
+    // The numbers of all edges for given shares.
+    void fill_edges(const double* shares, double* edge_numbers) const;
+    std::size_t edge_size() const { return splits() * 2 * kNumbersPerPoint * points(); }
+
+    // What the tree says when no feature is known: the leaves by their shares, added to `out`.
+    void add_expectation(const double* shares, double* out) const;
+
+    ShapTree view(const double* shares, const double* edge_numbers) const;
+
+  private:
+    struct Step;
+    void add_leaf(std::span<const double> values);
+    void add_split(const Ensemble& ensemble, const Tree& tree, const Node& node,
+                   std::uint32_t slot);
+    void note_path(const std::vector<Step>& path, std::vector<std::size_t>& seen_at);
+
+    std::vector<ShapSplit> splits_;
+    std::vector<OnPath> paths_;
+    std::vector<std::uint32_t> sets_;
+    std::vector<double> leaves_;
+    std::vector<double> cover_shares_;
+    // The edge above on the same feature, as split · 2 + side, or -1.
+    std::vector<std::int64_t> edge_before_;
+    Quadrature rule_;
+    std::vector<double> ratio_fails_;
+    std::uint32_t values_ = 1;
+    std::uint32_t levels_ = 0;
+};
+
+}  // namespace bosquet

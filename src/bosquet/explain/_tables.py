@@ -1,0 +1,102 @@
+"""Tables with some columns changed, as what they were: arrays stay arrays and frames frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bosquet.explain._models import names_of_features
+
+
+def plain(X: Any) -> Any:
+    """A frame as it is, anything else as an array."""
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        return X
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def column_count(X: Any) -> int:
+    """Number of columns."""
+    return int(plain(X).shape[1])
+
+
+def row_count(X: Any) -> int:
+    """Number of rows."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def column_names(X: Any) -> list[str]:
+    """Names of the columns; x0, x1, ... where there are none."""
+    X = plain(X)
+    return names_of_features(X.shape[1], getattr(X, "columns", None))
+
+
+def column_number(X: Any, feature: Any) -> int:
+    """The number of a column given by number or name; an error names what there is."""
+    names = column_names(X)
+    if isinstance(feature, str):
+        if feature not in names:
+            shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+            raise ValueError(f"there is no feature {feature!r} in X, which has {shown}")
+        return names.index(feature)
+    number = int(feature)
+    if not 0 <= number < len(names):
+        raise ValueError(f"there is no feature {number} in X: it has {len(names)} columns")
+    return number
+
+
+def column_values(X: Any, column: int) -> np.ndarray:
+    """The values of a column, numbers as floats, anything else as objects."""
+    X = plain(X)
+    if isinstance(X, np.ndarray):
+        values = X[:, column]
+    elif hasattr(X, "iloc"):
+        values = X.iloc[:, column].to_numpy()
+    else:
+        values = X[X.columns[column]].to_numpy()
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return np.asarray(values, dtype=object)
+
+
+def with_numbers(X: Any, column: int, values: Any) -> Any:
+    """X with a column of these numbers, or of one number."""
+    X = plain(X)
+    if isinstance(X, np.ndarray):
+        X = X.astype(float if X.dtype.kind in "iub" else X.dtype)
+        X[:, column] = values
+        return X
+    values = np.broadcast_to(np.asarray(values, dtype=float), (X.shape[0],))
+    if hasattr(X, "iloc"):
+        return X.assign(**{X.columns[column]: values})
+    name = X.columns[column]
+    return X.with_columns(type(X[name])(name, values.copy()))
+
+
+def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
+    """X with the values that these columns have in other rows, rows[i] in place of i."""
+    X = plain(X)
+    if isinstance(X, np.ndarray):
+        X = X.copy()
+        X[:, list(columns)] = X[rows][:, list(columns)]
+        return X
+    names = [X.columns[column] for column in columns]
+    if hasattr(X, "iloc"):
+        taken = {name: X[name].iloc[rows].set_axis(X.index) for name in names}
+        return X.assign(**taken)
+    return X.with_columns([X[name][rows] for name in names])
+
+
+def take(X: Any, rows: Any) -> Any:
+    """Some rows."""
+    X = plain(X)
+    return X.iloc[rows] if hasattr(X, "iloc") else X[np.asarray(rows)]
+
+
+def without_columns(count: int, dropped: Sequence[int]) -> list[int]:
+    """The numbers of the other columns."""
+    return [f for f in range(count) if f not in set(dropped)]

@@ -1,0 +1,351 @@
+"""Shapley values as bars, swarms and waterfalls; dependence; shape functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, new_axes, tidy
+from bosquet.trees.drawing import pyplot_or_error
+
+# From low to high values of a feature; told apart by those who do not tell red from green.
+_LOW_TO_HIGH = ["#3b6ea5", "#b9b9c8", "#d9822b"]
+_LONGEST_NAME = 28
+_GOLDEN = 0.6180339887498949  # multiples of it, taken modulo 1, are as good as shuffled
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _height(bars: int) -> float:
+    return 0.3 * bars + 1.1
+
+
+def _axis_label(explanation: Any, what: str) -> str:
+    names = explanation.output_names
+    return f"{what} for {names[0]}" if names and len(names) == 1 else what
+
+
+def shap_bar(explanation: Any, *, output: Any = None, most: int = 15, ax: Any = None) -> Any:
+    """Mean |φ| of the most important features.
+
+    Parameters
+    ----------
+    explanation : from ``model.explain(X)``
+    output : a class or target by name or number; by default all, one on top of the other
+    most : int, default=15
+        How many features to show; the others are one bar together.
+    ax : axes to draw into
+
+    Returns
+    -------
+    axes
+    """
+    if output is not None:
+        explanation = explanation.output(output)
+    means = np.abs(explanation.main_values).mean(axis=0)
+    means = means[:, None] if means.ndim == 1 else means
+    order = np.argsort(-means.sum(axis=1), kind="stable")
+    shown, rest = order[:most], order[most:]
+    bars, names = means[shown], [_label(explanation.feature_names[f]) for f in shown]
+    if rest.size:
+        bars = np.vstack([bars, means[rest].sum(axis=0)])
+        names.append(f"{rest.size} others together")
+    ax = new_axes(ax, (6.2, _height(len(names))))
+    places, left = np.arange(len(names))[::-1], np.zeros(len(names))
+    colours = [BLUE] if means.shape[1] == 1 else _palette(means.shape[1])
+    for k in range(means.shape[1]):
+        outputs = explanation.output_names or [f"output {k}" for k in range(means.shape[1])]
+        drawn = ax.barh(
+            places, bars[:, k], left=left, color=colours[k], label=outputs[k], height=0.7
+        )
+        if rest.size:
+            drawn[-1].set_alpha(0.35)  # many small ones may add up to more than the largest
+        left = left + bars[:, k]
+    ax.set_yticks(places, names)
+    ax.set_xlabel(_axis_label(explanation, "mean |φ|"))
+    ax.margins(y=0.02)
+    if 1 < means.shape[1] <= 10:
+        ax.legend(frameon=False, loc="lower right")
+    tidy(ax)
+    return ax
+
+
+def _palette(count: int) -> list[Any]:
+    if count <= 6:
+        return [BLUE, ORANGE, "#7a5195", "#56b4a9", "#8a8a8a", "#c9b458"][:count]
+    colours = pyplot_or_error().get_cmap("viridis")
+    return [colours(k / (count - 1)) for k in range(count)]
+
+
+def shap_beeswarm(
+    explanation: Any,
+    *,
+    output: Any = None,
+    most: int = 15,
+    max_rows: int = 2000,
+    ax: Any = None,
+) -> Any:
+    """A point for each row and feature: where it lies is φ, its colour is the feature's value.
+
+    Grey is for missing values, and for levels, which have no order.
+
+    Parameters
+    ----------
+    explanation : from ``model.explain(X)``
+    output : a class or target, if there are several
+    most : int, default=15
+    max_rows : int, default=2000
+        Of more rows as many are drawn, evenly chosen.
+    ax : axes to draw into
+
+    Returns
+    -------
+    axes
+    """
+    explanation = explanation.output(output)
+    rows = np.unique(
+        np.linspace(0, len(explanation) - 1, min(max_rows, len(explanation))).astype(int)
+    )
+    values, data = explanation.main_values[rows], explanation.data[rows]
+    order = np.argsort(-np.abs(explanation.main_values).mean(axis=0), kind="stable")[:most]
+    ax = new_axes(ax, (6.8, 0.36 * order.size + 1.2))
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("values", _LOW_TO_HIGH)
+    ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
+    for place, feature in enumerate(order[::-1]):
+        across = _swarm(values[:, feature])
+        shade = _ranks(data[:, feature])
+        known = ~np.isnan(shade)
+        size = 9 if len(rows) > 300 else 14
+        ax.scatter(
+            values[~known, feature], place + across[~known], color="#c8c8c8", s=size, linewidths=0
+        )
+        ax.scatter(
+            values[known, feature],
+            place + across[known],
+            c=shade[known],
+            cmap=colours,
+            vmin=0,
+            vmax=1,
+            s=size,
+            linewidths=0,
+            rasterized=len(rows) > 500,
+        )
+    ax.set_yticks(range(order.size), [_label(explanation.feature_names[f]) for f in order[::-1]])
+    ax.set_ylim(-0.6, order.size - 0.4)
+    ax.set_xlabel(_axis_label(explanation, "φ: what the feature adds"))
+    bar = ax.figure.colorbar(
+        pyplot_or_error().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
+    )
+    bar.set_ticks([0, 1], labels=["low", "high"])
+    bar.set_label("feature value")
+    bar.outline.set_visible(False)
+    tidy(ax)
+    return ax
+
+
+def _swarm(values: np.ndarray) -> np.ndarray:
+    """How far points move aside so that those of like value lie next to each other."""
+    width = np.ptp(values) or 1.0
+    bins = np.floor((values - values.min()) / width * 60).astype(int)
+    aside = np.zeros(values.size)
+    largest = np.bincount(bins).max()
+    for number in np.unique(bins):
+        here = np.flatnonzero(bins == number)
+        spread = 0.4 * here.size / largest
+        steps = np.linspace(-spread, spread, here.size) if here.size > 1 else np.zeros(1)
+        # In an order that has nothing to do with the values: sorted points would draw arrows.
+        aside[here[np.argsort(here * _GOLDEN % 1)]] = steps
+    return aside
+
+
+def _ranks(column: np.ndarray) -> np.ndarray:
+    """Values between 0 and 1 by their ranks; NaN for what is missing or no number."""
+    try:
+        numbers = np.asarray(column, dtype=float)
+    except (TypeError, ValueError):
+        return np.full(len(column), np.nan)
+    ranks = np.full(numbers.size, np.nan)
+    known = np.isfinite(numbers)
+    distinct, place = np.unique(numbers[known], return_inverse=True)
+    ranks[known] = place / max(1, distinct.size - 1)
+    return ranks
+
+
+def shap_waterfall(
+    explanation: Any, row: int, *, output: Any = None, most: int = 10, ax: Any = None
+) -> Any:
+    """From the base to one row's prediction, feature by feature, the largest steps first.
+
+    Parameters
+    ----------
+    explanation : from ``model.explain(X)``
+    row : number of the row
+    output : a class or target, if there are several
+    most : int, default=10
+        Steps to show; the others are one step together.
+    ax : axes to draw into
+
+    Returns
+    -------
+    axes
+    """
+    explanation = explanation.output(output)
+    if not 0 <= row < len(explanation):
+        raise ValueError(f"row={row} is not among the {len(explanation)} rows explained")
+    values = explanation.main_values[row]
+    order = np.argsort(-np.abs(values), kind="stable")
+    shown, rest = order[:most], order[most:]
+    steps = [(_with_value(explanation, row, f), values[f]) for f in shown]
+    if rest.size:
+        steps.append((f"{rest.size} others", values[rest].sum()))
+    ax = new_axes(ax, (6.4, _height(len(steps)) + 0.3))
+    at = float(explanation.base)
+    ends = [at, *(at + np.cumsum([step for _, step in steps]))]
+    margin = 0.02 * (max(ends) - min(ends) or 1.0)
+    for place, (_, step) in enumerate(steps):
+        level = len(steps) - 1 - place
+        colour = ORANGE if step > 0 else BLUE
+        ax.barh(level, step, left=ends[place], color=colour, height=0.62)
+        ax.plot([ends[place + 1]] * 2, [level - 1, level], color=GREY, linewidth=0.7, zorder=0)
+        outside = max(ends[place], ends[place + 1]) + margin
+        ax.text(outside, level, f"{step:+.3g}", va="center", fontsize=8, color=INK)
+    ax.axvline(at, color=GREY, linestyle=":", linewidth=1, zorder=0)
+    ax.set_yticks(range(len(steps)), [name for name, _ in steps][::-1])
+    ax.set_xlim(min(ends) - 3 * margin, max(ends) + 9 * margin)
+    ax.set_ylim(-0.9, len(steps) - 0.4)
+    ax.set_title(f"base {at:.3g}  →  prediction {ends[-1]:.3g}", fontsize=10)
+    ax.set_xlabel(_axis_label(explanation, "raw prediction"))
+    tidy(ax)
+    return ax
+
+
+def _with_value(explanation: Any, row: int, feature: int) -> str:
+    value = explanation.data[row, feature]
+    try:
+        text = f"{float(value):.3g}"
+    except (TypeError, ValueError):
+        text = "missing" if value is None else str(value)
+    return f"{_label(explanation.feature_names[feature])} = {'missing' if text == 'nan' else text}"
+
+
+def dependence(
+    *found: Any, output: int = 0, max_curves: int = 100, columns: int = 3, axes: Any = None
+) -> Any:
+    """Partial dependence, ICE or accumulated local effects, a panel each.
+
+    Parameters
+    ----------
+    *found : Dependence
+        From `partial_dependence`, `individual_conditional_expectation` or `accumulated_local_effects`.
+    output : which column of several outputs
+    max_curves : int, default=100
+        Of more rows as many curves are drawn, evenly chosen.
+    columns : panels side by side
+    axes : one axes for each, optional
+
+    Returns
+    -------
+    array of axes
+    """
+    if not found:
+        raise ValueError("give at least one dependence: partial_dependence(model, X, feature)")
+    if axes is None:
+        across = min(columns, len(found))
+        down = -(-len(found) // across)
+        figure, axes = pyplot_or_error().subplots(
+            down, across, figsize=(3.3 * across, 2.7 * down), layout="constrained", squeeze=False
+        )
+        for spare in axes.flat[len(found) :]:
+            figure.delaxes(spare)
+        axes = axes.flat[: len(found)]
+    axes = np.atleast_1d(axes)
+    for ax, one in zip(axes, found, strict=True):
+        average = one.average
+        several = average.ndim > len(one.grid)
+        average = average[..., output] if several else average
+        if len(one.grid) == 2:
+            _surface(ax, one, average)
+        else:
+            curves = one.individual
+            if curves is not None and several:
+                curves = curves[..., output]
+            _curve(ax, one, average, curves, max_curves)
+    return axes
+
+
+def _curve(ax: Any, one: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
+    grid = one.grid[0]
+    if grid.dtype == object:
+        ax.bar(range(grid.size), average, color=BLUE, width=0.7)
+        ax.set_xticks(range(grid.size), [_label(str(level)) for level in grid])
+        if grid.size > 4:
+            ax.tick_params(axis="x", rotation=90)
+    else:
+        if curves is not None:
+            chosen = np.unique(np.linspace(0, len(curves) - 1, max_curves).astype(int))
+            ax.plot(grid, curves[chosen].T, color=GREY, linewidth=0.5, alpha=0.35)
+        ax.plot(grid, average, color=BLUE, linewidth=2)
+    ax.set_xlabel(_label(one.features[0]))
+    ax.set_ylabel("raw prediction" if one.kind == "raw" else "prediction")
+    tidy(ax)
+
+
+def _surface(ax: Any, one: Any, average: np.ndarray) -> None:
+    axes = [np.arange(g.size) if g.dtype == object else g for g in one.grid]
+    image = ax.pcolormesh(axes[0], axes[1], average.T, cmap="cividis", shading="nearest")
+    ax.figure.colorbar(image, ax=ax)
+    for grid, ticks in zip(one.grid, (ax.set_xticks, ax.set_yticks), strict=True):
+        if grid.dtype == object:
+            ticks(range(grid.size), [_label(str(level)) for level in grid])
+    ax.set(xlabel=_label(one.features[0]), ylabel=_label(one.features[1]))
+
+
+def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) -> Any:
+    """The shape functions of an additive model of trees, the strongest first.
+
+    Parameters
+    ----------
+    functions : from `bosquet.explain.shape_functions`
+    most : int, default=9
+        Panels to draw, of single features.
+    output : which output
+    axes : as many axes as panels, optional
+
+    Returns
+    -------
+    array of axes
+    """
+    spread = {f: np.ptp(v[:, output]) for f, v in functions.single.items()}
+    chosen = sorted(spread, key=lambda f: -spread[f])[:most]
+    if not chosen:
+        raise ValueError("the model uses no feature: there is nothing to draw")
+    if axes is None:
+        across = min(3, len(chosen))
+        down = -(-len(chosen) // across)
+        figure, grid = pyplot_or_error().subplots(
+            down, across, figsize=(3 * across, 2.4 * down), layout="constrained", sharey=True,
+            squeeze=False,
+        )  # fmt: skip
+        for spare in grid.flat[len(chosen) :]:
+            figure.delaxes(spare)
+        axes = grid.flat[: len(chosen)]
+    axes = np.atleast_1d(axes)
+    for ax, feature in zip(axes, chosen, strict=True):
+        cells, values = functions.cells[feature], functions.single[feature][:, output]
+        if cells.edges is None:
+            ax.bar(range(len(cells.levels)), values[:-1], color=BLUE)
+            ax.set_xticks(range(len(cells.levels)), [_label(str(v)) for v in cells.levels])
+        else:
+            ends = cells.edges
+            margin = 0.05 * (np.ptp(ends) or 1.0)
+            at = np.concatenate([[ends[0] - margin], ends, [ends[-1] + margin]])
+            ax.stairs(values[:-1], at, baseline=None, color=BLUE, linewidth=1.6)
+        ax.axhline(0, color=FAINT, zorder=0)
+        ax.set_xlabel(_label(cells.name))
+        tidy(ax)
+    return axes

@@ -1,0 +1,264 @@
+"""Partial dependence, curves of rows, accumulated local effects, and how strongly features interact."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor as SklearnForest
+from sklearn.inspection import partial_dependence as sklearn_dependence
+
+from bosquet import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    _core,
+)
+from bosquet.explain import (
+    accumulated_local_effects,
+    individual_conditional_expectation,
+    interaction_strength,
+    partial_dependence,
+)
+from bosquet.explain.dependence import set_column
+
+
+def table(rows=250, missing=0.1, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 4)).round(2)
+    y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])
+    X[random.random(X.shape) < missing] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["colour"] = pd.Categorical(random.choice(["red", "green", "blue"], size=rows))
+    return frame, y + (frame.colour == "red").to_numpy()
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X, y = table()
+    return GradientBoostingRegressor(n_estimators=15, min_samples_leaf=3, random_state=0).fit(
+        X, y
+    ), X
+
+
+@pytest.mark.parametrize("response", ["response", "raw"])
+@pytest.mark.parametrize("classes", [None, 2, 3])
+@pytest.mark.parametrize("forest", [False, True])
+def test_curves_of_rows_read_off_the_trees_are_the_predictions_of_changed_rows(
+    classes, response, forest
+):
+    X, y = table()
+    if classes:
+        y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
+        kind = RandomForestClassifier if forest else GradientBoostingClassifier
+    elif forest:
+        pytest.skip("numbers of a forest are its raw predictions")
+    else:
+        kind = GradientBoostingRegressor
+    model = kind(n_estimators=6, min_samples_leaf=2, random_state=0).fit(X, y)
+    for feature in ("a", "c"):
+        found = individual_conditional_expectation(model, X, feature, grid=9, response=response)
+        for i, point in enumerate(found.grid[0]):
+            changed = X.assign(**{feature: point})
+            expected = told(model, changed, response)
+            np.testing.assert_allclose(found.individual[:, i], expected, atol=1e-10)
+        np.testing.assert_allclose(found.average, found.individual.mean(axis=0), atol=1e-12)
+
+
+def told(model, X, response):
+    if not hasattr(model, "classes_"):
+        return model.predict(X)
+    if response == "raw" and hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    shares = model.predict_proba(X)
+    return shares[:, 1] if shares.shape[1] == 2 else shares
+
+
+def test_all_features_at_once_are_each_as_alone(regressor):
+    model, X = regressor
+    together = partial_dependence(model, X, grid=7)
+    assert [one.features for one in together] == [[name] for name in X.columns]
+    for one in together:
+        alone = partial_dependence(model, X, one.features[0], grid=7, method="predict")
+        np.testing.assert_allclose(one.average, alone.average, atol=1e-10)
+
+
+def test_levels_are_the_grid_of_a_column_of_levels(regressor):
+    model, X = regressor
+    found = partial_dependence(model, X, "colour")
+    assert list(found.grid[0]) == ["blue", "green", "red"]
+    for level, mean in zip(found.grid[0], found.average, strict=True):
+        column = pd.Categorical([level] * len(X), categories=X.colour.cat.categories)
+        np.testing.assert_allclose(mean, model.predict(X.assign(colour=column)).mean(), atol=1e-10)
+
+
+def test_a_pair_is_a_surface_of_means(regressor):
+    model, X = regressor
+    found = partial_dependence(model, X, ("a", "colour"), grid=4)
+    assert found.average.shape == (4, 3)
+    changed = set_column(X, X, X.columns.get_loc("colour"), "red").assign(a=found.grid[0][1])
+    np.testing.assert_allclose(found.average[1, 2], model.predict(changed).mean(), atol=1e-10)
+
+
+def test_weights_count_rows_as_often_as_they_say(regressor):
+    model, X = regressor
+    weight = np.arange(len(X)) % 3
+    weighted = partial_dependence(model, X, "a", grid=[-1.0, 0.0, 1.0], sample_weight=weight)
+    repeated = X.iloc[np.repeat(np.arange(len(X)), weight)]
+    plain = partial_dependence(model, repeated, "a", grid=[-1.0, 0.0, 1.0])
+    np.testing.assert_allclose(weighted.average, plain.average, atol=1e-10)
+
+
+def test_recursion_agrees_with_scikit_learns_on_the_same_rules():
+    X, y = table(missing=0)
+    X = X.drop(columns="colour").to_numpy()
+    theirs = SklearnForest(n_estimators=5, max_depth=4, random_state=0).fit(X, y)
+    ensemble = _core.Ensemble(4, 1, [0.0], [])
+    for tree in theirs.estimators_:
+        _core.add_tree(ensemble, *behind_parents(tree.tree_))
+    grid = np.quantile(X[:, 0], np.linspace(0.1, 0.9, 9))
+    expected = sklearn_dependence(
+        theirs, X, [0], method="recursion", custom_values={0: grid}
+    ).average[0]
+    found = _core.expected_predictions(ensemble, [0], grid[:, None].copy())[:, 0] / 5
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def behind_parents(tree):
+    """scikit-learn's arrays in an order in which children stand side by side behind their parent."""
+    order, left = [0], []
+    for node in order:
+        if tree.children_left[node] < 0:
+            left.append(-1)
+            continue
+        left.append(len(order))
+        order += [tree.children_left[node], tree.children_right[node]]
+    order, left = np.array(order), np.array(left, dtype=np.int32)
+    feature = np.where(left >= 0, tree.feature[order], -1).astype(np.int32)
+    threshold = np.where(left >= 0, tree.threshold[order], 0.0)
+    none = np.zeros(len(order))
+    return (
+        feature,
+        threshold,
+        left,
+        none.astype(bool),
+        [None] * len(order),
+        np.ascontiguousarray(tree.value[order, :, 0]),
+        none,
+        tree.weighted_n_node_samples[order].copy(),
+    )
+
+
+def test_recursion_takes_levels_and_pairs_and_refuses_the_response(regressor):
+    model, X = regressor
+    found = partial_dependence(model, X, ("a", "colour"), grid=3, method="recursion")
+    assert found.average.shape == (3, 3)
+    assert found.kind == "raw"
+    with pytest.raises(ValueError, match="raw"):
+        partial_dependence(model, X, "a", method="recursion", response="response")
+
+
+def test_models_of_scikit_learn_are_asked_by_their_predictions():
+    X, y = table(missing=0)
+    X = X.drop(columns="colour")
+    model = SklearnForest(n_estimators=5, random_state=0).fit(X, y)
+    found = partial_dependence(model, X, "b", grid=[-1.0, 1.0])
+    expected = sklearn_dependence(model, X, ["b"], custom_values={"b": [-1.0, 1.0]}, method="brute")
+    np.testing.assert_allclose(found.average, expected.average[0])
+    with pytest.raises(TypeError, match="Bosquet"):
+        partial_dependence(model, X, "b", method="trees")
+
+
+def test_centred_curves_start_from_zero(regressor):
+    model, X = regressor
+    found = individual_conditional_expectation(model, X, "a", grid=5, centre=True)
+    assert not found.individual[:, 0].any()
+    assert found.average[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"features": "nothing"}, "no feature 'nothing'"),
+        ({"features": 9}, "no feature 9"),
+        ({"features": ("a", "a")}, "two different"),
+        ({"features": "a", "grid": 1}, "grid=1"),
+        ({"features": "a", "percentiles": (0.9, 0.1)}, "percentiles"),
+        ({"features": "a", "method": "magic"}, "method='magic'"),
+        ({"features": "a", "response": "odds"}, "response='odds'"),
+        ({"features": "a", "sample_weight": [1.0]}, "sample_weight"),
+    ],
+)
+def test_what_is_asked_wrongly_is_named(regressor, options, message):
+    model, X = regressor
+    with pytest.raises(ValueError, match=message):
+        partial_dependence(model, X, **options)
+
+
+class Formula:
+    """A regressor that is a formula."""
+
+    def __init__(self, formula):
+        self.formula = formula
+
+    def predict(self, X):
+        return self.formula(np.asarray(X, dtype=float))
+
+
+def test_accumulated_effects_of_an_additive_model_are_its_terms():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2000, 3))
+    X[:, 1] = 0.9 * X[:, 0] + 0.1 * X[:, 1]
+    model = Formula(lambda X: X[:, 0] ** 2 + 3 * X[:, 1])
+    found = accumulated_local_effects(model, X, 0)
+    truth = found.grid[0] ** 2
+    np.testing.assert_allclose(np.diff(found.average), np.diff(truth), atol=1e-9)
+    flat = accumulated_local_effects(model, X, 2)
+    np.testing.assert_allclose(flat.average, 0, atol=1e-12)
+    pair = accumulated_local_effects(model, X, (0, 1), bins=8)
+    np.testing.assert_allclose(pair.average, 0, atol=1e-9)
+
+
+def test_accumulated_effects_of_a_product_are_the_product():
+    random = np.random.default_rng(1)
+    X = random.uniform(-1, 1, size=(20_000, 2))
+    found = accumulated_local_effects(Formula(lambda X: X[:, 0] * X[:, 1]), X, (0, 1), bins=10)
+    truth = np.outer(found.grid[0], found.grid[1])
+    np.testing.assert_allclose(found.average, truth, atol=0.03)
+    alone = accumulated_local_effects(Formula(lambda X: X[:, 0] * X[:, 1]), X, 0, bins=10)
+    np.testing.assert_allclose(alone.average, 0, atol=0.03)
+
+
+def test_accumulated_effects_of_levels_are_their_differences():
+    X, y = table(rows=400, missing=0)
+    model = GradientBoostingRegressor(n_estimators=80, min_samples_leaf=2, random_state=0).fit(X, y)
+    found = accumulated_local_effects(model, X, "colour")
+    effects = dict(zip(found.grid[0], found.average, strict=True))
+    assert set(effects) == {"red", "green", "blue"}
+    assert effects["red"] - effects["blue"] == pytest.approx(1, abs=0.3)
+    shares = [(X.colour == level).mean() for level in found.grid[0]]
+    assert shares @ found.average == pytest.approx(0, abs=1e-9)
+
+
+def test_strength_of_interaction_is_zero_where_effects_add_up_and_one_for_a_product():
+    random = np.random.default_rng(0)
+    X = random.choice([-1.0, 1.0], size=(200, 3))
+    found = interaction_strength(Formula(lambda X: X[:, 0] * X[:, 1] + X[:, 2]), X, max_rows=200)
+    strength = {pair: h for pair, h in zip(found.pairs, found.strength, strict=True)}
+    assert strength["x0", "x1"] > 0.95
+    assert strength["x0", "x2"] < 0.1
+    assert found.ranking()[0][0] == ("x0", "x1")
+    additive = interaction_strength(Formula(lambda X: X[:, 0] + X[:, 2]), X)
+    np.testing.assert_allclose(additive.strength, 0, atol=1e-6)
+
+
+def test_bits_of_curves_do_not_depend_on_threads(regressor):
+    model, X = regressor
+    ensemble, columns = model._terms.ensemble, model._encoder.transform(X)
+    one, three = (
+        _core.conditional_predictions(ensemble, columns, [0, 2], [[-1.0, 0, 2], [0.5]], threads)
+        for threads in (1, 3)
+    )
+    assert np.array_equal(one, three)
+    with pytest.raises(ValueError, match="ascending"):
+        _core.conditional_predictions(ensemble, columns, [0], [[1.0, 0.0]])
+    with pytest.raises(ValueError, match="quantitative"):
+        _core.conditional_predictions(ensemble, columns, [4], [[1.0]])

@@ -1,0 +1,94 @@
+"""ConformalModel names what it cannot do, and what it would need."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor as TheirForest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from bosquet import ConformalModel, GradientBoostingRegressor, RandomForestRegressor
+
+
+@pytest.mark.parametrize("coverage", [0, 1, -0.1, 1.5, "0.9", None, True, float("nan")])
+def test_coverage_must_be_a_share(numbers, coverage):
+    model = ConformalModel(LinearRegression()).fit(*numbers)
+    with pytest.raises(ValueError, match="coverage must be a share between 0 and 1"):
+        model.predict_interval(numbers[0], coverage)
+
+
+def test_too_few_rows_for_the_coverage_are_counted(numbers, three_classes):
+    X, y = numbers[0][:40], numbers[1][:40]
+    split = ConformalModel(LinearRegression(), calibration_size=18, random_state=0).fit(X, y)
+    split.predict_interval(X, 0.94)
+    with pytest.raises(ValueError, match="needs at least 19 calibration rows, but there are 18"):
+        split.predict_interval(X, 0.95)
+    plus = ConformalModel(LinearRegression(), "cv+", cv=4).fit(X, y)
+    with pytest.raises(ValueError, match="needs at least 99 calibration rows, but there are 40"):
+        plus.predict_interval(X, 0.99)
+    grouped = ConformalModel(LinearRegression(), "cv+", cv=4).fit(X, y, groups=np.arange(40) < 5)
+    with pytest.raises(ValueError, match="there are 5 in the group True"):
+        grouped.predict_interval(X[:1], 0.9, groups=[True])
+    X, y = three_classes[0][:60], three_classes[1][:60]
+    sets = ConformalModel(GaussianNB(), per_class=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="of the class 0"):
+        sets.predict_set(X, 0.95)
+
+
+def test_groups_that_do_not_fit_are_named(numbers):
+    X, y = numbers
+    plain = ConformalModel(LinearRegression()).fit(X, y)
+    with pytest.raises(ValueError, match="fitted without groups"):
+        plain.predict_interval(X, groups=np.zeros(500))
+    grouped = ConformalModel(LinearRegression()).fit(X, y, groups=np.repeat(["a", "b"], 250))
+    with pytest.raises(ValueError, match="fitted with groups"):
+        grouped.predict_interval(X)
+    with pytest.raises(
+        ValueError, match=r"'c', which no calibration row has; known are \['a', 'b'\]"
+    ):
+        grouped.predict_interval(X[:2], groups=["a", "c"])
+    with pytest.raises(ValueError, match="groups has shape"):
+        grouped.predict_interval(X, groups=["a"])
+
+
+def test_what_a_model_cannot_do_is_said_at_once(numbers, three_classes):
+    X, y = numbers
+    labels = three_classes[1][:500] > 0
+    cases = [
+        (ConformalModel(LinearRegression(), "loo"), y, "method='loo' is out of range"),
+        (ConformalModel(LinearRegression(), "oob"), y, "LinearRegression does not tell which rows"),
+        (ConformalModel(TheirForest(2, bootstrap=False), "oob"), y, "every learner drew them all"),
+        (ConformalModel(LinearRegression(), "cqr"), y, "needs a model of quantiles"),
+        (ConformalModel(GradientBoostingRegressor(), "cqr"), y, "needs a model of quantiles"),
+        (ConformalModel(GaussianNB(), "cqr"), labels, "'cqr' is for regressors"),
+        (ConformalModel(LinearSVC()), labels, "LinearSVC has no predict_proba"),
+        (ConformalModel(GaussianNB()), labels * 0, "y holds one class only"),
+        (ConformalModel(LinearRegression(), per_class=True), y, "per_class=True is for class"),
+        (ConformalModel(LinearRegression(), "cv+", prefit=True), y, "prefit=True has no meaning"),
+        (ConformalModel(LinearRegression(), calibration_size=500), y, "none is left to fit"),
+        (ConformalModel(LinearRegression(), "cv+", cv=501), y, "cv=501 must be from 2"),
+        (ConformalModel(LinearRegression()), np.c_[y, y], "y has 2 columns"),
+        (ConformalModel(RandomForestRegressor(), "cqr", quantiles=(0.9, 0.1)), y, "rising order"),
+    ]
+    for model, target, message in cases:
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, target)
+    with pytest.raises(ValueError, match="a classifier has predict_set"):
+        ConformalModel(GaussianNB()).fit(X, labels).predict_interval(X)
+    with pytest.raises(ValueError, match="a regressor has predict_interval"):
+        ConformalModel(LinearRegression()).fit(X, y).predict_set(X)
+    for ask in ("predict", "predict_interval", "predict_set"):
+        with pytest.raises(NotFittedError):
+            getattr(ConformalModel(LinearRegression()), ask)(X)
+    with pytest.raises(NotFittedError):
+        ConformalModel(LinearRegression(), prefit=True).fit(X, y)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(numbers):
+    X, y = numbers
+    model = ConformalModel(LinearRegression(), random_state=0).fit(X, y)
+    before = model.predict_interval(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, np.full(500, np.nan))
+    np.testing.assert_array_equal(model.predict_interval(X), before)
