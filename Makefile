@@ -23,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts reproduce peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust reproduce peers stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -62,8 +62,12 @@ bench-boosting: $(DONE)/package $(DONE)/extra-bench  ## the same for AdaBoost an
 
 bench-experts: $(DONE)/package $(DONE)/extra-bench  ## the same for experts; ARGS='--opera folder' for opera's port
 	$(PY) -m benchmarks.experts $(ARGS)
+
 bench-explain: $(DONE)/package $(DONE)/extra-bench  ## the same for Shapley values and partial dependence
 	$(PY) -m benchmarks.explain $(ARGS)
+
+bench-trust: $(DONE)/package $(DONE)/extra-bench  ## what calibration and intervals add to predict
+	$(PY) -m benchmarks.trust $(ARGS)
 
 reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, theirs beside ours; DATA=folder
 	$(PY) -m reproduce --data $(DATA) $(ARGS)

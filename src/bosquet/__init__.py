@@ -6,13 +6,11 @@
 array(['a', 'b'], dtype='<U1')
 """
 
-from typing import Any
-
 from bosquet._core import ModelFileError
+from bosquet._lazy import looked_up
 
 __version__ = "0.1.0"
 
-# Names are looked up when first used, so that importing bosquet costs no more than what is used.
 _HOME = {
     "AdaBoostClassifier": "bosquet.boosting",
     "AdaBoostRegressor": "bosquet.boosting",
@@ -68,14 +66,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        import importlib
-
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'bosquet' has no attribute {name!r}")
+__getattr__ = looked_up(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._bags import Bags, OutOfBag, has_settled, jackknife_variance
+from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import (
     Check,
     boolean,
@@ -55,7 +56,7 @@ KINDS: dict[str, Check] = {
 }
 
 
-class BaseBagging(BaseEstimator):
+class BaseBagging(Saved, BaseEstimator):
     """Fitting on bags, and what is known from the rows out of them."""
 
     _classifier: bool  # said by the subclasses
@@ -79,13 +80,8 @@ class BaseBagging(BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, KINDS)
@@ -315,16 +311,6 @@ class BaseBagging(BaseEstimator):
         bags = Bags(self._sampler.counts, self._sampler.leave_one_out_factors())
         variance = jackknife_variance(bags, votes.reshape(len(votes), -1))
         return np.sqrt(variance).reshape(votes.shape[1:])
-
-    # ------------------------------------------------------------------- keeping
-    def save(self, path: Any) -> None:
-        """Write the model to a file that `bosquet.load` reads.
-
-        Its learners must be models of Bosquet's own.
-        """
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     # --------------------------------------------------------- for the subclasses
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
@@ -36,7 +37,7 @@ KINDS: dict[str, Check] = {
 }
 
 
-class BaseVoting(BaseEstimator):
+class BaseVoting(Saved, BaseEstimator):
     """Fitting and asking a list of named learners."""
 
     estimators: Any
@@ -59,13 +60,8 @@ class BaseVoting(BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, KINDS)
@@ -169,15 +165,6 @@ class BaseVoting(BaseEstimator):
         X = table_for(self, X, self.estimators_, reset=False)
         calls = [(learner, X) for learner in self.estimators_]
         return np.stack(in_parallel(vote, calls, n_jobs=self.n_jobs, threads=True))
-
-    def save(self, path: Any) -> None:
-        """Write the model to a file that `bosquet.load` reads.
-
-        Its learners must be models of Bosquet's own.
-        """
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def _check_target(self, y: Any) -> np.ndarray:
         raise NotImplementedError

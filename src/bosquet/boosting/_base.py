@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._explained import Explained
+from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._sklearn import (
     BaseEstimator,
     accepts_missing,
@@ -50,7 +51,7 @@ class Parts:
     held_rows: np.ndarray | None
 
 
-class BaseGradientBoosting(Explained, BaseEstimator):
+class BaseGradientBoosting(Saved, Explained, BaseEstimator):
     """Fitting, predicting and saving; the subclasses know what a target is."""
 
     _terms: Any  # what the model is a sum of
@@ -77,13 +78,8 @@ class BaseGradientBoosting(Explained, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight, eval_set)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         check_parameters(self)
@@ -101,12 +97,8 @@ class BaseGradientBoosting(Explained, BaseEstimator):
 
         seed = seed_from(self.random_state)
         parts = self._parts(columns, target, weight, eval_set, encoder, loss, seed)
-        self._encoder, self._loss_terms = encoder, loss
-        self.n_features_in_ = encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._loss_terms = loss
+        remember_columns(self, encoder)
 
         start = self._terms if continuing else None
         stopping = None
@@ -394,13 +386,6 @@ class BaseGradientBoosting(Explained, BaseEstimator):
         sums = self._terms.ensemble.importance(kind)
         total = sums.sum()
         return sums / total if total > 0 else sums
-
-    # -------------------------------------------------------------------- saving
-    def save(self, path: Any) -> None:
-        """Write the model to a file that ``bosquet.load`` reads; see docs/format.md."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_terms")

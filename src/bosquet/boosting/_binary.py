@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._explained import Explained
+from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
@@ -26,9 +27,9 @@ from bosquet._targets import (
     class_numbers,
     learn_classes,
 )
+from bosquet.boosting._boosted_vote import check_learner
 from bosquet.boosting._voters import NativeVoter
 from bosquet.boosting._votes import LearnerVote, TreeVote
-from bosquet.boosting._voting import check_learner
 from bosquet.boosting._weak import (
     WeakLearner,
     count_rows,
@@ -78,7 +79,7 @@ class Rows:
         return every
 
 
-class BinaryVote(Explained, ClassifierMixin, BaseEstimator):
+class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     """Fitting and asking a vote on two classes; the subclasses know how it comes about."""
 
     _checks: Mapping[str, Check]  # said by the subclasses
@@ -104,13 +105,8 @@ class BinaryVote(Explained, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         raise NotImplementedError
@@ -151,13 +147,9 @@ class BinaryVote(Explained, ClassifierMixin, BaseEstimator):
             max_bins=self.max_bins,
         )
         share = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
-        self._encoder, self.estimator_ = encoder, template
+        self.estimator_ = template
         self._vote = new_vote(learner, encoder)
-        self.n_features_in_ = encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, encoder)
         return Rows(signs, share, learner, is_native(template), counting, rows)
 
     def _chosen_estimator(self, warn: bool = False) -> Any:
@@ -219,13 +211,6 @@ class BinaryVote(Explained, ClassifierMixin, BaseEstimator):
             NativeVoter(self._vote.ensemble, t, scale, self._encoder, self.classes_)
             for t, scale in enumerate(self.estimator_weights_)
         ]
-
-    # ------------------------------------------------------------------- keeping
-    def save(self, path: Any) -> None:
-        """Write the model to a file that `bosquet.load` reads; for native stumps and trees."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

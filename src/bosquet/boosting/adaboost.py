@@ -8,8 +8,8 @@ import numpy as np
 
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import is_classifier
+from bosquet.boosting._boosted_vote import CHECKS, BoostedVote
 from bosquet.boosting._variants import VARIANTS, CappedLabels, Labels, Samme
-from bosquet.boosting._voting import CHECKS, BaseVoting
 from bosquet.boosting._weak_native import StumpLearner
 from bosquet.losses import MarginLoss, margin_loss
 
@@ -20,7 +20,7 @@ _CHECKS: dict[str, Check] = {
 }
 
 
-class AdaBoostClassifier(BaseVoting):
+class AdaBoostClassifier(BoostedVote):
     """AdaBoost, for any learner, with native stumps by default.
 
     Every round fits a learner h under weights w of the rows, gives it a vote α, and raises the weights

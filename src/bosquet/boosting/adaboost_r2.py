@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer, number
 from bosquet._sklearn import (
     BaseEstimator,
@@ -25,6 +26,7 @@ from bosquet._targets import (
     check_sample_weight,
     warn_of_column_vector,
 )
+from bosquet.boosting._boosted_vote import check_learner
 from bosquet.boosting._mean_loss import (
     Account,
     ErrorLoss,
@@ -35,7 +37,6 @@ from bosquet.boosting._mean_loss import (
 )
 from bosquet.boosting._tree_regressors import NativeRegressor, each_tree
 from bosquet.boosting._votes import LearnerVote, TreeVote
-from bosquet.boosting._voting import check_learner
 from bosquet.boosting._weak import (
     count_rows,
     is_native,
@@ -68,7 +69,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class AdaBoostRegressor(RegressorMixin, BaseEstimator):
+class AdaBoostRegressor(Saved, RegressorMixin, BaseEstimator):
     r"""AdaBoost.R2: regressors fitted one after the other to rows that were badly predicted.
 
     Each round draws as many rows as there are, with replacement, by a distribution p that starts
@@ -205,13 +206,8 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> AdaBoostRegressor:
         check_parameters(self, self._checks)
@@ -268,12 +264,7 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
         return float(np.sqrt(np.average((y - mean) ** 2, weights=weight))) or 1.0
 
     def _publish(self, account: Account, encoder: TableEncoder) -> None:
-        self._encoder = encoder
-        self.n_features_in_ = encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, encoder)
         self.estimator_weights_ = np.asarray(account.weights)
         self.estimator_errors_ = np.asarray(account.shares)
         self.restarts_ = account.restarts
@@ -359,12 +350,6 @@ class AdaBoostRegressor(RegressorMixin, BaseEstimator):
         else:
             each = np.array([learner.feature_importances_ for learner in self.estimators_])
         return self.estimator_weights_ @ each / self.estimator_weights_.sum()
-
-    def save(self, path: Any) -> None:
-        """Write the model to a file that `bosquet.load` reads; for Bosquet's trees."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bosquet._parameters import Check, choice
+from bosquet.boosting._boosted_vote import CHECKS, BoostedVote
 from bosquet.boosting._descent import Descent
-from bosquet.boosting._voting import CHECKS, BaseVoting
 from bosquet.losses import MarginLoss, margin_loss
 
 
@@ -29,7 +29,7 @@ _CHECKS: dict[str, Check] = {
 }
 
 
-class AnyBoostClassifier(BaseVoting):
+class AnyBoostClassifier(BoostedVote):
     """AnyBoost: coordinate descent in function space, for any loss C of the margin m = y f(x).
 
     Every round fits a learner h under the weights w = -C'(y f), for which the learner of least error

@@ -10,9 +10,9 @@ import numpy as np
 from bosquet._parameters import choice
 from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet._targets import check_labels, check_same_length, class_numbers
+from bosquet.boosting._boosted_vote import BoostedVote
 from bosquet.boosting._brownian import potential_of_rows
 from bosquet.boosting._decisions import OfTwo, best_and_rest
-from bosquet.boosting._voting import BaseVoting
 from bosquet.boosting.brownboost import BrownBoostClassifier
 from bosquet.boosting.lpboost import LPBoostClassifier
 
@@ -100,7 +100,7 @@ def _losses_by_round(model: Any, X: Any, numbers: np.ndarray) -> Iterator[np.nda
             yield potential_of_rows((2 * numbers - 1) * f, max(0.0, time_left), model.c_)
     elif isinstance(model, LPBoostClassifier):
         yield 1 - _margins(model, X, numbers)
-    elif isinstance(model, BaseVoting):
+    elif isinstance(model, BoostedVote):
         for decision in model.staged_decision_function(X):
             yield _losses_of_vote(model, decision, numbers)
     elif hasattr(model, "staged_predict_proba"):
@@ -114,7 +114,7 @@ def _losses_by_round(model: Any, X: Any, numbers: np.ndarray) -> Iterator[np.nda
         )
 
 
-def _losses_of_vote(model: BaseVoting, decision: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _losses_of_vote(model: BoostedVote, decision: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     check_same_length(numbers.size, decision.shape[0])
     if isinstance(model._decision, OfTwo):
         return model._decision.loss.value((2 * numbers - 1) * decision)

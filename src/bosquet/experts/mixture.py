@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._sklearn import check_is_fitted
 from bosquet.experts._game import Game, RangeWarning
 from bosquet.experts._reading import (
@@ -23,7 +24,7 @@ from bosquet.experts.losses import UserLoss
 __all__ = ["Mixture", "RangeWarning", "play"]
 
 
-class Mixture(Game):
+class Mixture(Saved, Game):
     r"""Experts weighed by how they did: nearly as good as the best of them, whatever comes.
 
     At each step the experts predict, the rule turns their past losses into weights p, the mixture
@@ -176,16 +177,11 @@ class Mixture(Game):
         return self
 
     def _begin_with(self, F: Any, y: Any, awake: Any, *, tuned: bool, keep: bool) -> Any:
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             classes = read_classes(self.classes)
             forecasts = read_forecasts(self, F, 0 if classes is None else len(classes), reset=True)
             self._start(forecasts.shape[1], len(forecasts) if tuned else None)
             self._play(forecasts, y, awake, keep=keep)
-        except BaseException:
-            # An error or an interrupt leaves the mixture as it was, never half fitted.
-            self.__dict__ = before
-            raise
         return self
 
     # -------------------------------------------------------------------- stream
@@ -331,9 +327,7 @@ class Mixture(Game):
 
         In mid-stream too: a step that is open stays open. The history of past steps is not written.
         """
-        from bosquet.io import save_model
-
-        save_model(self, path)
+        super().save(path)
 
 
 def play(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import unchanged_on_failure
 from bosquet._parameters import Check, boolean, check_parameters, integer, number
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted, clone, rows_of
 from bosquet._targets import (
@@ -53,8 +54,7 @@ class BaseOnlineMixture(NamedLearners):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             X, target = self._begin(X, y, rows=2)
             rows = len(target)
             first = self._first_rows(target, max(1, int(self.warmup * rows)))
@@ -64,10 +64,6 @@ class BaseOnlineMixture(NamedLearners):
                 self._play_and_teach(rows_of(X, batch), target[batch])
             if self.refit:
                 self._fit_again(X, target)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
         return self
 
     def _begin(self, X: Any, y: Any, *, rows: int) -> tuple[Any, np.ndarray]:
@@ -83,13 +79,9 @@ class BaseOnlineMixture(NamedLearners):
 
     def _partial_fit(self, X: Any, y: Any) -> Any:
         if not hasattr(self, "mixture_"):
-            before = dict(self.__dict__)
-            try:
+            with unchanged_on_failure(self):
                 X, target = self._begin(X, y, rows=1)
                 self._teach(X, target)
-            except BaseException:
-                self.__dict__ = before
-                raise
             return self
         X = self._table(X, reset=False)
         target = self._check_target(y, first=False)

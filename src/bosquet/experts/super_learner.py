@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     ClassifierMixin,
@@ -72,7 +73,7 @@ class CVTable:
     __repr__ = __str__
 
 
-class BaseSuperLearner(NamedLearners):
+class BaseSuperLearner(Saved, NamedLearners):
     """Folds, predictions on rows not seen, weights, and learners fitted on all rows."""
 
     loss: Any
@@ -94,13 +95,8 @@ class BaseSuperLearner(NamedLearners):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any) -> Any:
         check_parameters(self, CHECKS)
@@ -178,9 +174,7 @@ class BaseSuperLearner(NamedLearners):
 
         The predictions of the folds are not written.
         """
-        from bosquet.io import save_model
-
-        save_model(self, path)
+        super().save(path)
 
     def _combined(self, X: Any) -> np.ndarray:
         return np.tensordot(self.votes(X), self.weights_, axes=(1, 0))

@@ -13,8 +13,8 @@ from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads
 from bosquet.boosting._additive import TreeTerms
 from bosquet.boosting._base import BaseGradientBoosting
 from bosquet.boosting._binary import BinaryVote
+from bosquet.boosting._boosted_vote import BoostedVote
 from bosquet.boosting._votes import TreeVote
-from bosquet.boosting._voting import BaseVoting
 from bosquet.data import TableEncoder
 from bosquet.forests._base import BaseForest
 from bosquet.trees._base import BaseTree
@@ -84,7 +84,7 @@ def tree_model(model: Any) -> TreeModel | None:
         return _forest(model)
     if isinstance(model, BaseTree):
         return _single_tree(model)
-    if isinstance(model, BaseVoting | BinaryVote):
+    if isinstance(model, BoostedVote | BinaryVote):
         check_is_fitted(model, "_vote")
         if not isinstance(model._vote, TreeVote):
             return None

@@ -9,6 +9,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._bags import OutOfBag, has_settled
 from bosquet._explained import Explained
+from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._parameters import (
     boolean,
     check_parameters,
@@ -78,7 +79,7 @@ _OF_ONE_FIT = (
 )
 
 
-class BaseForest(Explained, BaseEstimator):
+class BaseForest(Saved, Explained, BaseEstimator):
     """Trees grown on bags of rows, with some of the features drawn at each node."""
 
     _random_thresholds = False
@@ -105,15 +106,10 @@ class BaseForest(Explained, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        for name in _OF_ONE_FIT:
-            self.__dict__.pop(name, None)
-        try:
+        with unchanged_on_failure(self):
+            for name in _OF_ONE_FIT:
+                self.__dict__.pop(name, None)
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error or an interrupt leaves the forest as it was, never half grown.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, CHECKS)
@@ -145,11 +141,7 @@ class BaseForest(Explained, BaseEstimator):
                 f" to {self.n_samples_fit_}"
             )
 
-        self._encoder, self.n_features_in_ = encoder, encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, encoder)
         self.n_samples_fit_ = rows
         self._draws = self._bag_size(rows)
         if continuing:
@@ -425,13 +417,6 @@ class BaseForest(Explained, BaseEstimator):
         if not self.bootstrap:
             raise ValueError("the jackknife after bootstrap needs bootstrap=True")
         return jackknife_standard_errors(self, self._encoder.transform(X))
-
-    # ---------------------------------------------------------------- keeping
-    def save(self, path: Any) -> None:
-        """Write the forest to a file that `bosquet.load` reads."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

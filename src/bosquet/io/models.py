@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ModelFileError
+from bosquet._fitted import remember_columns
 from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
@@ -64,7 +65,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet._sklearn import check_is_fitted
     from bosquet.bagging._base import BaseBagging
     from bosquet.bagging.voting import BaseVoting
-    from bosquet.boosting._voting import BaseVoting as BoostedVote
+    from bosquet.boosting._boosted_vote import BoostedVote
     from bosquet.experts import Mixture
     from bosquet.experts.super_learner import BaseSuperLearner
     from bosquet.forests._base import BaseForest
@@ -214,10 +215,8 @@ def _boosting_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.classes_ = classes_from(metadata["classes"])
         if model.classes_.size != max(2, loss.outputs):
             raise ModelFileError("the number of classes does not fit the trees")
-    model._terms, model._loss_terms, model._encoder = TreeTerms(ensemble), loss, encoder
-    model.n_features_in_ = encoder.n_features
-    if encoder.feature_names is not None:
-        model.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+    model._terms, model._loss_terms = TreeTerms(ensemble), loss
+    remember_columns(model, encoder)
     model.train_score_ = np.asarray(metadata["train_score"], dtype=float)
     model.validation_score_ = np.asarray(metadata["validation_score"], dtype=float)
     model.timings_ = {}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ModelFileError
+from bosquet._fitted import remember_columns
 from bosquet._parameters import check_parameters
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.vote_models import _learner_from
@@ -77,10 +78,9 @@ def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
             raise ModelFileError(f"a {cls.__name__} has two classes, not {model.classes_.size}")
     else:
         model.restarts_ = [int(t) for t in metadata["restarts"]]
-    model._encoder, model._vote = encoder, TreeVote(ensemble)
-    model.n_features_in_, model.n_iter_ = encoder.n_features, int(metadata["rounds"])
-    if encoder.feature_names is not None:
-        model.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+    model._vote = TreeVote(ensemble)
+    model.n_iter_ = int(metadata["rounds"])
+    remember_columns(model, encoder)
     _take_results(model, metadata, ensemble.n_trees)
     return model
 

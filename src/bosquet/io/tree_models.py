@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ModelFileError
+from bosquet._fitted import remember_columns
 from bosquet._parameters import check_parameters
 from bosquet.io.description import (
     classes_from,
@@ -183,9 +184,7 @@ def _bare(cls: type, ensemble: Any, metadata: dict[str, Any], checks: Any) -> An
         _put_classes(model, metadata["classes"], ensemble.n_outputs)
     if ensemble.n_outputs > 1 and not ensemble.vector_leaves:
         raise ModelFileError("the leaves do not fit the model's description")
-    model._encoder, model._ensemble = encoder, ensemble
-    model.n_features_in_ = encoder.n_features
+    model._ensemble = ensemble
     model.n_samples_fit_ = int(metadata["rows"])
-    if encoder.feature_names is not None:
-        model.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+    remember_columns(model, encoder)
     return model

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ModelFileError
+from bosquet._fitted import remember_columns
 from bosquet._parameters import check_parameters
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 
@@ -67,7 +68,7 @@ def vote_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         raise ModelFileError("the trees do not fit the model's description")
     if list(encoder.categories) != list(ensemble.categories):
         raise ModelFileError("the trees' categories do not fit the model's description")
-    model._encoder, model.estimator_ = encoder, model.estimator
+    model.estimator_ = model.estimator
     model.classes_ = classes_from(metadata["classes"])
     model.n_classes_ = model.classes_.size
     if model.n_classes_ < 2:
@@ -78,9 +79,7 @@ def vote_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     model._seed, model._is_finished = int(metadata["seed"]), bool(metadata["finished"])
     if not 0 <= model._seed < 2**32:
         raise ModelFileError("the seed is not valid")
-    model.n_features_in_ = encoder.n_features
-    if encoder.feature_names is not None:
-        model.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+    remember_columns(model, encoder)
     model.train_score_ = _array(metadata["train_score"])
     if metadata["validation_score"]:
         model.validation_score_ = _array(metadata["validation_score"])

@@ -9,12 +9,12 @@ as well as on Bosquet's. Results are small records that print as a table with th
 1.000 / 12
 """
 
-from typing import Any
-
 from bosquet.bagging import distinct_samples, probability_drawn
 from bosquet.theory.bayes import BayesError, bayes_error
+from bosquet.theory.certifying import certificate
 from bosquet.theory.decomposition import BiasVariance, bias_variance
 from bosquet.theory.degree import DegreeChoice, polynomial_degree
+from bosquet.theory.games import Game, MaximalMargin, game_value, maximal_margin
 from bosquet.theory.learnability import WeakLearnability, weak_learnability
 from bosquet.theory.neighbours import SimpleRules, cover_hart_bound, log_neighbours, simple_rules
 from bosquet.theory.richness import Rademacher, rademacher
@@ -42,15 +42,6 @@ from bosquet.theory.votes import (
     predictions_of,
     vote_ambiguity,
 )
-
-# Looked up when first used.
-_HOME = {
-    "Game": "bosquet.theory.games",
-    "MaximalMargin": "bosquet.theory.games",
-    "certificate": "bosquet.theory.certifying",
-    "game_value": "bosquet.theory.games",
-    "maximal_margin": "bosquet.theory.games",
-}
 
 __all__ = [
     "Ambiguity",
@@ -95,13 +86,3 @@ __all__ = [
     "vote_ambiguity",
     "weak_learnability",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        import importlib
-
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'bosquet.theory' has no attribute {name!r}")

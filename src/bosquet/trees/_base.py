@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._explained import Explained
+from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._parameters import (
     check_parameters,
     choice,
@@ -52,7 +53,7 @@ CHECKS = {
 }
 
 
-class BaseTree(Explained, ReadableTree, BaseEstimator):
+class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
     """Growing, pruning and predicting; the subclasses know what a target is."""
 
     _encoder: TableEncoder
@@ -74,14 +75,10 @@ class BaseTree(Explained, ReadableTree, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
-            self.__dict__.pop(name, None)
-        try:
+        with unchanged_on_failure(self):
+            for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
+                self.__dict__.pop(name, None)
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, CHECKS)
@@ -96,11 +93,7 @@ class BaseTree(Explained, ReadableTree, BaseEstimator):
         rows = n_rows(columns)
         target = self._check_target(y, rows)
         weight = self._check_weight(check_sample_weight(sample_weight, rows), target, y)
-        self._encoder, self.n_features_in_ = encoder, encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, encoder)
         self.n_samples_fit_ = rows
         self.max_features_ = growing_options(self, encoder, 1.0)["features_per_node"]
 
@@ -209,13 +202,6 @@ class BaseTree(Explained, ReadableTree, BaseEstimator):
         )
         total = sums.sum()
         return sums / total if total > 0 else sums
-
-    # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the tree to a file that `bosquet.load` reads."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

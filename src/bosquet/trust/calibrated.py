@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
+from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import boolean, check_parameters, choice
 from bosquet._sklearn import (
     BaseEstimator,
@@ -60,7 +61,7 @@ class CalibratedMember:
         return mapped / mapped.sum(axis=1, keepdims=True)
 
 
-class CalibratedModel(ClassifierMixin, BaseEstimator):
+class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
     r"""A classifier with calibrated probabilities: among rows said to be of a class with
     probability p, a share p is.
 
@@ -153,12 +154,8 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            self.__dict__ = before  # a fit that fails leaves the estimator as it was
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> CalibratedModel:
         check_parameters(self, CHECKS)
@@ -315,12 +312,6 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         if costs is None:
             return self.classes_[probabilities.argmax(axis=1)]
         return self.classes_[least_costly(probabilities, costs)]
-
-    def save(self, path: Any) -> None:
-        """Write the model to a file that `bosquet.load` reads; the wrapped one must be Bosquet's."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "members_")

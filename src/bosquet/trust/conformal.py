@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._sklearn import available_if, check_is_fitted
 from bosquet.trust._conformal_fit import NEW_ROWS, ConformalFitting, is_classifier
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals
@@ -18,7 +19,7 @@ def _of_classifiers(owner: Any) -> bool:
     return is_classifier(owner.model)
 
 
-class ConformalModel(ConformalFitting):
+class ConformalModel(Saved, ConformalFitting):
     r"""Prediction intervals of a regressor, sets of classes of a classifier, with promised coverage.
 
     Whatever the model is, if rows come independently from one source, the truth of a new row lies in
@@ -147,12 +148,8 @@ class ConformalModel(ConformalFitting):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight, groups)
-        except BaseException:
-            self.__dict__ = before  # a fit that fails leaves the estimator as it was
-            raise
 
     # --------------------------------------------------------------- predicting
     def predict(self, X: Any) -> np.ndarray:
@@ -252,12 +249,6 @@ class ConformalModel(ConformalFitting):
         return np.asarray(self.models_[0].predict(X), dtype=float)
 
     # -------------------------------------------------------------------- seams
-    def save(self, path: Any) -> None:
-        """Write the model to a file that `bosquet.load` reads; the wrapped one must be Bosquet's."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")
 

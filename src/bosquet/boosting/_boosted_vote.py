@@ -10,6 +10,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._explained import Explained
+from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
 from bosquet._sklearn import (
     BaseEstimator,
@@ -55,7 +56,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class BaseVoting(Explained, ClassifierMixin, BaseEstimator):
+class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     """Fitting, predicting and saving; the subclasses know the variant."""
 
     _vote: Vote
@@ -83,13 +84,8 @@ class BaseVoting(Explained, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An error or an interrupt leaves the model as it was, never half fitted.
-            self.__dict__ = before
-            raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, self._checks())
@@ -147,11 +143,9 @@ class BaseVoting(Explained, ClassifierMixin, BaseEstimator):
         for name in ("_vote", "certificate_", "feature_names_in_", "validation_score_"):
             self.__dict__.pop(name, None)
         self._seed = seed_from(self.random_state)
-        self._encoder, self.estimator_ = encoder, estimator
+        self.estimator_ = estimator
         self._kept, self._is_finished = [], False
-        self.n_features_in_ = encoder.n_features
-        if encoder.feature_names is not None:
-            self.feature_names_in_ = np.asarray(encoder.feature_names, dtype=object)
+        remember_columns(self, encoder)
 
     def _parts(
         self, estimator: Any, table: Any, numbers: np.ndarray, weight: np.ndarray
@@ -338,13 +332,6 @@ class BaseVoting(Explained, ClassifierMixin, BaseEstimator):
         shares = np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
         sums = weights @ shares
         return sums / sums.sum() if sums.sum() > 0 else sums
-
-    # -------------------------------------------------------------------- saving
-    def save(self, path: Any) -> None:
-        """Write the model to a file that ``bosquet.load`` reads."""
-        from bosquet.io import save_model
-
-        save_model(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")
