@@ -1,0 +1,57 @@
+"""What the study knows of a method: how to build it at each complexity, and its qualities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bosquet.study.record import Card, Task
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """What a method may ask of the training rows before it proposes its candidates."""
+
+    task: Task
+    n_rows: int
+    n_numbers: int  # columns
+    n_categories: int
+    n_indicators: int  # columns once every category has its own, missing values filled in
+    n_classes: int  # 1 for numbers
+    rarest: float  # share of the rarest class, 1.0 for numbers
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One complexity of a method: an estimator that takes the table as it came and does its own preparing."""
+
+    complexity: float
+    label: str
+    setting: dict[str, Any]
+    make: Callable[[int], Any]  # seed -> an unfitted scikit-learn estimator
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the leaderboard.
+
+    `candidates` are in order of complexity; `rows_affordable` is the number of training rows beyond which
+    one fit costs more than the seconds given (the study then hands it a subsample, and says so).
+    """
+
+    name: str
+    title: str
+    tasks: frozenset[Task]
+    parameter: str  # label of the complexity axis
+    log: bool  # whether that axis is read in logarithms
+    candidates: Callable[[TableShape], Sequence[Candidate]]
+    card: Card
+    by: str = "cv"  # or validation, oob, bootstrap, aic, bic: how it is tuned unless told otherwise
+    rows_affordable: Callable[[TableShape, float], int] = lambda shape, seconds: shape.n_rows
+    details: Callable[[Any], dict[str, Any]] = field(
+        default=lambda fitted: {}
+    )  # of a fitted candidate
+    suits: Callable[[TableShape], str] = field(
+        default=lambda shape: ""
+    )  # "" or why it is left out here
