@@ -80,7 +80,7 @@ def out_of_fold(
 
 
 def needs_threshold(metric: Metric, rare: bool) -> bool:
-    """Whether the likeliest class is not what should be decided for: two classes, with costs or a rare one."""
+    """Whether to decide otherwise than for the likeliest: two classes, with costs or one of them rare."""
     return len(metric.classes) == 2 and (metric.costs is not None or rare)
 
 
