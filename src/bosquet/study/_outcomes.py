@@ -35,6 +35,7 @@ class Outcome:
     seconds: float = 0.0  # all of it
     fit_seconds: float = 0.0  # tuning and fitting
     one_fit_seconds: float = 0.0  # about
+    judge_seconds: float = 0.0  # the threshold, and predicting the test rows
     predict_microseconds: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
     threshold: float | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from bosquet.study._clock import Clock
 from bosquet.study._journal import Journal, fingerprint_of_table
+from bosquet.study._machine import fits_at_a_time, modest
 from bosquet.study._outcomes import Outcome, finite, plain
 from bosquet.study._ranking import ranked, truths_method
 from bosquet.study._reading import StudyTable
@@ -78,13 +79,17 @@ class Run:
             self.metrics,
             _shape(table),
             wishes.random_state,
-            wishes.n_jobs,
+            fits_at_a_time(wishes.n_jobs),
         )
         self.notes = list(table.notes)
 
     # ------------------------------------------------------------------ all of it
     def go(self) -> Result:
         """Explore, split, tune, compare, repeat, choose, explain."""
+        with modest(len(self.table.X) * self.setting.shape.n_indicators):
+            return self._steps()
+
+    def _steps(self) -> Result:
         journal = Journal(self.wishes.checkpoint, self._heading())
         self.clock.before = journal.seconds
         width = max(len(method.title) for method in self.methods)

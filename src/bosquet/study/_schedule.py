@@ -28,22 +28,34 @@ REPEATS_COUNTED, REPEATS_TIMED = 5, 10
 LEAST_SECONDS = 0.05
 
 # What a method's time is worth against the others', and with it the order: the constant, what is cheap and
-# readable, then what is most often best, then the rest.
+# readable, then what is most often best, then the rest. What a method leaves is the others': a cheap one
+# loses nothing by a large share.
 _WORTH = {
-    "constant": 0.1,
-    "barycentre": 0.2,
-    "nearest_barycentre": 0.2,
-    "lda": 0.4,
-    "linear": 0.4,
-    "logistic": 0.8,
-    "tree": 0.6,
-    "cart": 0.6,
-    "gradient_boosting": 4.0,
-    "random_forest": 2.0,
-    "qda": 0.4,
-    "extra_trees": 1.0,
-    "adaboost": 1.0,
+    "constant": 0.5,
+    "nearest-barycentre": 1.0,
+    "lda": 1.0,
+    "linear": 1.0,
+    "logistic": 1.0,
+    "cart": 1.0,
+    "gradient-boosting": 4.0,
+    "random-forest": 2.0,
+    "balanced-bagging": 1.5,
+    "qda": 0.6,
+    "poisson": 0.6,
+    "polynomial": 0.6,
+    "k-nearest-neighbours": 0.8,
+    "adaboost": 1.2,
+    "rusboost": 1.2,
+    "extra-trees": 1.2,
+    "super-learner": 2.5,
+    "bagging": 0.8,
+    "mlp": 1.0,
+    "svm-gaussian": 1.0,
+    "svr-gaussian": 1.0,
+    "svm-linear": 0.6,
+    "svr-linear": 0.6,
 }
+_WORTH_OF_OTHERS = 0.5
 
 
 def in_order(methods: Iterable[Method]) -> list[Method]:
@@ -54,7 +66,7 @@ def in_order(methods: Iterable[Method]) -> list[Method]:
 
 def worth(method: Method) -> float:
     """The weight of a method when time is shared out."""
-    return _WORTH.get(method.name, 1.0)
+    return _WORTH.get(method.name, _WORTH_OF_OTHERS)
 
 
 @dataclass
@@ -122,7 +134,8 @@ class Schedule:
         if not self.clock.timed:
             return None
         left = self.clock.left(END_OF_FIRST_ROUND)
-        share = worth(waiting[0]) / sum(worth(method) for method in waiting)
+        suited = [method for method in waiting[1:] if not method.suits(self.study.shape)]
+        share = worth(waiting[0]) / (worth(waiting[0]) + sum(map(worth, suited)))
         if left * share < LEAST_SECONDS:  # the first round is late: take from the others'
             left = self.clock.left(END_OF_ROUNDS)
         return max(left, 0.0) * share
@@ -175,14 +188,14 @@ class Schedule:
             if latest is not None:
                 total += latest
             elif how == "all":
-                total += first.seconds
+                total += first.fit_seconds + first.judge_seconds
             else:
                 total += self._reduced(method, first, how)
         return total
 
     def _reduced(self, method: Method, first: Outcome, how: How) -> float:
         """Seconds of a method that is tuned over fewer candidates than in the first round, or not at all."""
-        rest = first.seconds - first.fit_seconds  # threshold, predicting
+        rest = first.judge_seconds
         # The choice may be dearer than the average candidate.
         one_fit = min(first.fit_seconds, 2 * first.one_fit_seconds)
         if how == "same":

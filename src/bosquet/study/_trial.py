@@ -27,7 +27,12 @@ from bosquet.study.scoring import Metric, answer_of
 FOLDS = 5
 # Without a budget one fit is allowed about so many seconds; beyond it the method gets fewer rows.
 SECONDS_OF_A_COUNTED_FIT = 20.0
-FEWEST_ROWS = 200
+# A subsample has so many values at least, and so many rows where there are few columns: what a method makes
+# of less says little of it.
+FEWEST_VALUES, FEWEST_ROWS, ROWS_ENOUGH = 1_000_000, 200, 2000
+# Rows are worth more than candidates: a method gets a subsample only if on all rows it could try no more
+# than one in so many of its candidates.
+FEWER_CANDIDATES = 4
 LONGEST_MESSAGE = 300
 
 
@@ -97,11 +102,13 @@ def _tried(
     X, y = take(study.X, rows), study.y[rows]
     began = time.perf_counter()
     candidate, estimator = _fitted(study, method, X, y, shape, split, seconds, how, first, outcome)
-    outcome.fit_seconds = time.perf_counter() - began
+    fitted = time.perf_counter()
+    outcome.fit_seconds = fitted - began
     outcome.setting = plain(candidate.setting)
     decision = _decision(study, candidate, X, y, split, how, first)
     outcome.threshold = decision.threshold
     _judge(study, estimator, split, decision, outcome)
+    outcome.judge_seconds = time.perf_counter() - fitted
     outcome.details = plain(method.details(estimator))
     outcome.status = "done"
     return estimator
@@ -118,7 +125,8 @@ def training_rows(
         affordable = int(method.rows_affordable(shape, SECONDS_OF_A_COUNTED_FIT))
     else:
         affordable = _affordable(study, method, train, shape, seconds)
-    affordable = max(affordable, min(FEWEST_ROWS, len(train)))
+    values = FEWEST_VALUES // max(shape.n_indicators, 1)
+    affordable = max(affordable, min(max(FEWEST_ROWS, values), ROWS_ENOUGH))
     if affordable >= len(train):
         return train, shape
     seed = seed_of(study.random_state, "rows", method.name)
@@ -136,7 +144,7 @@ def _affordable(
         take(study.X, train),
         study.y[train],
         shape,
-        seconds,
+        seconds * FEWER_CANDIDATES,
         folds=FOLDS,
         random_state=seed_of(study.random_state, "rows", method.name),
     )

@@ -11,6 +11,8 @@ from bosquet.study.scoring import Metric
 
 # Of what the best gains over the constant, so much may be given up for a model that can be read.
 GIVEN_UP_FOR_READING = 0.02
+# The same for a model that is named as the one to take if it has to be read.
+GIVEN_UP_BY_RUNNER_UP = 0.1
 _GRADES = {"yes": 2, "partly": 1, "no": 0}
 BASELINE, TRUTH = "constant", "bayes"
 
@@ -33,17 +35,19 @@ def choose(methods: list[MethodRecord], metric: Metric) -> Choice | None:
     """The choice among methods that were scored and compared, the best first; None if there are none.
 
     The most accurate one is taken, unless a more readable one cannot be told from it and gives up no more
-    than a fiftieth of what the best gains over the constant. The runner-up is the most readable of those
-    that cannot be told from the choice, or else the second best.
+    than a fiftieth of what the best gains over the constant. The runner-up is a more readable one that
+    cannot be told from the best and gives up no more than a tenth, or else the second best.
     """
     able = [m for m in methods if m["mean"] is not None and m["name"] != TRUTH]
     if not able:
         return None
     best = able[0]
     alike = [m for m in able if m is best or not _apart(m)]
-    chosen = _most_readable([m for m in alike if _gives_up_little(m, best, able, metric)])
+    near = [m for m in alike if given_up(m, best, able, metric) <= GIVEN_UP_FOR_READING]
+    chosen = _most_readable(near)
     others = [m for m in able if m is not chosen]
-    easier = [m for m in alike if m["name"] != BASELINE and readability(m) > readability(chosen)]
+    near = [m for m in alike if given_up(m, best, able, metric) <= GIVEN_UP_BY_RUNNER_UP]
+    easier = [m for m in near if readability(m) > readability(chosen)]
     runner_up = _most_readable(easier) if easier else others[0] if others else None
     why = _why(chosen, best, runner_up, alike, able, metric)
     return Choice(chosen["name"], why, None if runner_up is None else runner_up["name"])
@@ -54,16 +58,18 @@ def _apart(method: MethodRecord) -> bool:
     return difference is not None and difference["distinguishable"]
 
 
-def _gives_up_little(
+def given_up(
     method: MethodRecord, best: MethodRecord, able: list[MethodRecord], metric: Metric
-) -> bool:
-    if method is best:
-        return True
+) -> float:
+    """What a method gives up of the best's gain over the constant, as a share of it."""
     constant = next((m for m in able if m["name"] == BASELINE), None)
+    if method is best:
+        return 0.0
     if constant is None or method is constant:
-        return False
+        return 1.0
     gain = metric.sign * (_mean(best) - _mean(constant))
-    return metric.sign * (_mean(best) - _mean(method)) <= GIVEN_UP_FOR_READING * max(gain, 0.0)
+    lost = metric.sign * (_mean(best) - _mean(method))
+    return lost / gain if gain > 0 else 1.0
 
 
 def _most_readable(methods: list[MethodRecord]) -> MethodRecord:
@@ -100,13 +106,13 @@ def _why(
         text += f"{steady}."
     else:
         text = (
-            f"{chosen['title']} ({score}{over}) can be read, cannot be told from the most accurate,"
-            f" {best['title']} ({_mean(best):.4g}), and gives up next to nothing."
+            f"{chosen['title']} ({score}{over}) is easier to read than the most accurate,"
+            f" {best['title']} ({_mean(best):.4g}), cannot be told from it and gives up next to nothing."
         )
     constant = next((m for m in able if m["name"] == BASELINE), None)
     if constant is not None and any(m is constant for m in alike):
         return text + " It cannot be told from the constant: take it with care."
-    if runner_up is not None and any(m is runner_up for m in alike):
+    if runner_up is not None and chosen is best and any(m is runner_up for m in alike):
         more = readability(runner_up) > readability(chosen)
         also = f"{runner_up['title']} ({_mean(runner_up):.4g}) cannot be told from it"
         return f"{text} {also}{' and is easier to read' if more else ''}."

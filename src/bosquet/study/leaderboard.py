@@ -13,8 +13,8 @@ def leaderboard(record: Record) -> Any:
     """The methods of a record as a pandas frame, best first, indexed by name.
 
     Columns: `title`, the metric's mean with `low` and `high`; `difference` to the best with
-    `difference_low`, `difference_high` and whether it is `distinguishable`; all other metrics; `splits`, `rows`,
-    `fit_seconds`, `predict_microseconds`, `setting`, `status`, `message`.
+    `difference_low`, `difference_high` and whether it is `distinguishable`; all other metrics; `splits`,
+    `rows`, `fit_seconds`, `predict_microseconds`, `setting`, `status`, `message`.
     """
     pandas = pandas_or_error()
     rows = [_row(record, method) for method in record["methods"]]

@@ -212,7 +212,7 @@ class Study(BaseEstimator):
     def _repr_html_(self) -> str:
         if hasattr(self, "record_"):
             return as_html(self.record_)
-        return f"<code>{repr(self)}</code>"
+        return f"<code>{self!r}</code>"
 
 
 def chosen_methods(methods: Any) -> list[Method] | None:
