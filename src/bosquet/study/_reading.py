@@ -45,6 +45,7 @@ def read_study_table(data: Any, target: Any, task: str) -> StudyTable:
     found = read_target(series, name, task)
     raw = features if found.kept.all() else features[found.kept]
     tidier = TableTidier().fit(raw)
+    tidier.target, tidier.target_kind = name, "class" if found.is_classes else "number"
     X = tidier.transform(raw)
     X.index = np.arange(len(X))
     return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), [*found.notes, *tidier.notes])

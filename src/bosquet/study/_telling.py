@@ -12,7 +12,7 @@ from bosquet.study.scoring import Metric
 
 
 class Teller:
-    """Lines on the standard error; none with verbose=0, failures and all splits with verbose=2."""
+    """Lines on the standard error; none with verbose=0, each method on every split with verbose=2."""
 
     def __init__(
         self, verbose: int, clock: Clock, metric: Metric, width: int, stream: TextIO | None = None
@@ -22,6 +22,7 @@ class Teller:
         self.stream = stream or sys.stderr
         self.best: float | None = None
         self.split: int | None = None
+        self.here: list[tuple[float, str]] = []  # scores on a split after the first
 
     def say(self, text: str) -> None:
         """One line."""
@@ -29,14 +30,23 @@ class Teller:
             print(text, file=self.stream, flush=True)
 
     def outcome(self, method: Method, outcome: Outcome, waiting: int) -> None:
-        """The line of a method on a split."""
+        """The line of a method on the first split, and of each later split one line for all."""
         if not self.verbose:
             return
         if outcome.split != self.split:
-            self.split = outcome.split
-            tuned = {"near": ", tuned near the first choice", "same": ", first choice kept"}
-            self.say(f"split {outcome.split + 1}{tuned.get(outcome.how, '')}")
-        self.say(self._line(method, outcome, waiting))
+            self.split, self.here = outcome.split, []
+            if outcome.split == 0 or self.verbose > 1:
+                self.say(f"split {outcome.split + 1}{_tuned(outcome)}")
+        if outcome.split == 0 or self.verbose > 1:
+            self.say(self._line(method, outcome, waiting))
+            return
+        if outcome.score is not None:
+            self.here.append((outcome.score, method.title))
+        if not waiting and self.here:
+            self.here.sort(reverse=self.metric.higher_is_better)
+            best = ", ".join(f"{title} {score:.4g}" for score, title in self.here[:3])
+            left = f"  {in_words(max(self.clock.left(), 0))} left" if self.clock.timed else ""
+            self.say(f"split {outcome.split + 1}{_tuned(outcome)}: {best}{left}")
 
     def _line(self, method: Method, outcome: Outcome, waiting: int) -> str:
         title = f"  {method.title:<{self.width}}"
@@ -59,6 +69,11 @@ class Teller:
         if self.clock.timed:
             return f"{in_words(max(self.clock.left(), 0)):>7} left"
         return f"{waiting:>3} waiting"
+
+
+def _tuned(outcome: Outcome) -> str:
+    ways = {"near": ", tuned near the first choice", "same": ", with the first choice"}
+    return ways.get(outcome.how, "")
 
 
 def _setting(outcome: Outcome) -> str:

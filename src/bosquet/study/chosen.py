@@ -78,8 +78,19 @@ class ChosenModel(BaseEstimator):
         return self.tidier.transform(as_frame(X))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file without pickle; of Bosquet's own models only, and an error otherwise."""
-        raise NotImplementedError
+        """Write the model, with the tidying and the decision rule, to a file that `bosquet.load` reads.
+
+        Without pickle, and therefore for Bosquet's own models alone; a ValueError says so of others.
+        """
+        from bosquet.tables import TableModel
+
+        if not type(self.estimator).__module__.startswith("bosquet."):
+            raise ValueError(
+                f"{self.title or type(self.estimator).__name__} is a model of another library, which a file"
+                " without pickle cannot hold; study with methods of Bosquet's own, or pickle best_ yourself"
+            )
+        costs = None if self.decision is None else self.decision.as_costs()
+        TableModel(self.estimator, self.tidier, costs).save(path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

@@ -43,6 +43,15 @@ class Decision:
         said = probabilities[:, self.positive] >= self.threshold
         return self.classes[np.where(said, self.positive, 1 - self.positive)]
 
+    def as_costs(self) -> np.ndarray | None:
+        """Costs under which the class of least expected cost is the decision; None for the likeliest."""
+        if self.threshold is None:
+            return self.costs
+        costs = np.zeros((2, 2))
+        costs[1 - self.positive, self.positive] = self.threshold
+        costs[self.positive, 1 - self.positive] = 1 - self.threshold
+        return costs
+
 
 def best_threshold(p: np.ndarray, event: np.ndarray, *, alarm: float, miss: float) -> float:
     """The threshold on p of least cost, with the cost of a false alarm and of a missed event.
