@@ -36,7 +36,7 @@ def test_the_difference_is_this_method_minus_the_best_split_by_split():
     found = difference_over_splits(worse, best, n_train=80, n_test=20)
     assert found["mean"] == pytest.approx(0.2, abs=0.02)
     assert found["distinguishable"]
-    mean, low, high = twin.corrected_interval(worse - best, 80, 20)
+    _, low, high = twin.corrected_interval(worse - best, 80, 20)
     assert (found["low"], found["high"]) == pytest.approx((low, high))
 
 

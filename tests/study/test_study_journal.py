@@ -1,4 +1,4 @@
-"""The checkpoint: what is written comes back, what a kill has left of a line is cut off, others' are refused."""
+"""The checkpoint: what was written comes back, half a line is cut off, those of other studies are refused."""
 
 import errno
 import json
