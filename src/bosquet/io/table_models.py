@@ -18,7 +18,9 @@ def is_table_model(model: Any) -> bool:
 
 def table_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[bytes], dict[str, Any]]:
     """The model as a file, by `write`, and the plan of its table."""
-    metadata = {"estimator": NAME, "table": model.tidier.to_state()}
+    metadata: dict[str, Any] = {"estimator": NAME, "table": model.tidier.to_state()}
+    if model.costs is not None:
+        metadata["costs"] = model.costs.tolist()
     return [part_of("the model of the table", model.model, write)], metadata
 
 
@@ -36,4 +38,7 @@ def table_from(parts: list[bytes], metadata: dict[str, Any], read: Callable[[byt
         raise ModelFileError(f"a {type(model).__name__} cannot be the model of a table")
     if names is not None and list(names) != tidier.feature_names:
         raise ModelFileError("the model does not fit the columns of the table's plan")
-    return TableModel(model, tidier)
+    costs = metadata.get("costs")
+    if costs is not None and not hasattr(model, "classes_"):
+        raise ModelFileError("costs are for classes, and the model of the table has none")
+    return TableModel(model, tidier, costs)

@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet._fitted import Saved
 from bosquet.tables.tidying import TableTidier
+from bosquet.trust.costs import check_costs, least_costly
 
 
 class TableModel(Saved):
@@ -21,6 +22,9 @@ class TableModel(Saved):
     model : a fitted estimator
         Fitted to ``tidier.transform(frame)``.
     tidier : TableTidier
+    costs : array of shape (n_classes, n_classes), optional
+        What it costs to take the class of the line for that of the column; `predict` then names the class of
+        least expected cost.
 
     Attributes
     ----------
@@ -39,13 +43,14 @@ class TableModel(Saved):
     ['no', 'yes']
     """
 
-    def __init__(self, model: Any, tidier: TableTidier):
+    def __init__(self, model: Any, tidier: TableTidier, costs: Any = None):
         width = getattr(model, "n_features_in_", None)
         if width is not None and width != len(tidier.feature_names):
             raise ValueError(
                 f"the model was fitted to {width} columns, but the tidier makes {len(tidier.feature_names)}"
             )
         self.model, self.tidier = model, tidier
+        self.costs = None if costs is None else check_costs(costs, len(model.classes_))
 
     @property
     def target(self) -> str | None:
@@ -72,6 +77,9 @@ class TableModel(Saved):
 
     def predict(self, frame: Any) -> np.ndarray:
         """A class or a number for each row."""
+        if self.costs is not None:
+            least: np.ndarray = self.classes_[least_costly(self.predict_proba(frame), self.costs)]
+            return least
         answers: np.ndarray = self.model.predict(self.features(frame))
         return answers
 
