@@ -33,7 +33,12 @@ def heights(n=150, seed=0):
 
 def counted(**more):
     """A study of few fits that does not depend on the clock."""
-    settings = {"budget": None, "repeats": 3, "verbose": 0, "methods": [constant(), linear(), tree()]}
+    settings = {
+        "budget": None,
+        "repeats": 3,
+        "verbose": 0,
+        "methods": [constant(), linear(), tree()],
+    }
     return Study(**{**settings, **more})
 
 
@@ -82,13 +87,6 @@ def test_the_winner_is_explained(of_numbers):
     assert len(winner["dependence"][0]["grid"]) == len(winner["dependence"][0]["mean"])
 
 
-def test_reasons_add_up_to_the_prediction(of_numbers):
-    for row in of_numbers.record_["winner"]["rows"]:
-        total = row["base"] + sum(reason["effect"] for reason in row["reasons"])
-        if len(row["reasons"]) == 10:
-            assert total == pytest.approx(float(row["prediction"]), rel=1e-3)
-
-
 def test_the_best_model_predicts_from_the_table_as_it_came(of_numbers):
     table = heights()
     said = of_numbers.predict(table.drop(columns="y"))
@@ -99,16 +97,16 @@ def test_the_best_model_predicts_from_the_table_as_it_came(of_numbers):
 
 def test_the_same_study_gives_the_same_table_whatever_n_jobs():
     tables = [
-        counted(n_jobs=n_jobs).fit(flowers(), "name").table_.drop(columns=WITHOUT_CLOCK)
-        for n_jobs in (1, 2, None)
+        counted(n_jobs=n_jobs, methods=["cart", "lda"], repeats=2).fit(flowers(), "name").table_
+        for n_jobs in (1, 2)
     ]
-    pd.testing.assert_frame_equal(tables[0], tables[1])
-    pd.testing.assert_frame_equal(tables[0], tables[2])
+    one, two = (table.drop(columns=WITHOUT_CLOCK) for table in tables)
+    pd.testing.assert_frame_equal(one, two)
 
 
 def test_another_seed_gives_other_splits():
-    one = counted(random_state=1).fit(heights(), "y")
-    other = counted(random_state=2).fit(heights(), "y")
+    one = counted(random_state=1, repeats=1, methods=[linear()]).fit(heights(40), "y")
+    other = counted(random_state=2, repeats=1, methods=[linear()]).fit(heights(40), "y")
     assert one.splits_[0][1].tolist() != other.splits_[0][1].tolist()
 
 
@@ -116,18 +114,22 @@ def test_polars_arrow_and_arrays_give_the_table_that_pandas_gives():
     import polars
     import pyarrow
 
-    frame = heights()
-    own = counted(repeats=1).fit(frame, "y").table_.drop(columns=WITHOUT_CLOCK)
+    frame = heights(60)
     X, y = frame.drop(columns="y"), frame["y"]
-    for other in (polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
-        found = counted(repeats=1).fit(other, "y")
-        pd.testing.assert_frame_equal(own, found.table_.drop(columns=WITHOUT_CLOCK))
-        assert found.predict(other).shape == (len(frame),)
-    apart = counted(repeats=1).fit(X, y).table_.drop(columns=WITHOUT_CLOCK)
-    pd.testing.assert_frame_equal(own, apart)
-    array = counted(repeats=1).fit(X.to_numpy(), y.to_numpy())
-    pd.testing.assert_frame_equal(own, array.table_.drop(columns=WITHOUT_CLOCK))
-    assert array.predict(X.to_numpy()).shape == (len(frame),)
+    given = [
+        (frame, "y"),
+        (polars.from_pandas(frame), "y"),
+        (pyarrow.Table.from_pandas(frame), "y"),
+        (X, y),
+        (X.to_numpy(), y.to_numpy()),
+    ]
+    tables = []
+    for table, target in given:
+        study = counted(repeats=1, methods=[linear()]).fit(table, target)
+        tables.append(study.table_.drop(columns=WITHOUT_CLOCK))
+        assert study.predict(table).shape == (60,)
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(tables[0], other)
 
 
 def test_no_test_row_reaches_a_fit_of_its_split():
@@ -187,13 +189,13 @@ def test_a_dear_method_is_given_a_subsample_and_the_notes_say_so():
 def test_the_truth_of_simulated_data_is_a_row_that_nothing_beats_and_nobody_chooses():
     truth = Twonorm()
     X, y = truth.sample(600, random_state=0)
-    study = counted().fit(X, y, bayes=truth)
+    study = counted(methods=[linear()]).fit(X, y, bayes=truth)
     assert study.table_.index[0] == "bayes"
     assert study.record_["winner"]["name"] != "bayes"
     assert study.table_.loc["bayes", "accuracy"] > 0.95
     function = Friedman1(noise=1.0)
     X, y = function.sample(300, random_state=0)
-    found = counted().fit(X, y, bayes=lambda rows: function.mean(rows))
+    found = counted(methods=[linear()]).fit(X, y, bayes=lambda rows: function.mean(rows))
     assert found.table_.loc["bayes", "rmse"] == pytest.approx(1.0, abs=0.2)
 
 
@@ -205,8 +207,8 @@ def test_one_split_is_compared_by_draws_of_rows_and_the_notes_say_so():
     assert any("draws of the first split's test rows" in note for note in study.record_["notes"])
 
 
-def test_a_failed_fit_leaves_the_study_as_it_was(of_numbers):
-    study = counted(repeats=1).fit(heights(), "y")
+def test_a_failed_fit_leaves_the_study_as_it_was():
+    study = counted(repeats=1, methods=[linear()]).fit(heights(40), "y")
     before = study.table_
     with pytest.raises(ValueError, match="no column 'z'"):
         study.fit(heights(), "z")
@@ -230,7 +232,7 @@ def test_lines_come_as_methods_finish_and_none_when_silent(capsys):
     assert "150 rows" in told[0]
     assert [line.split()[0] for line in told[2:5]] == ["Constant", "Linear", "Stub-tree"]
     assert "best so far" in told[2]
-    counted(repeats=1, verbose=0).fit(heights(), "y")
+    counted(repeats=1, methods=[linear()]).fit(heights(), "y")
     assert capsys.readouterr() == ("", "")
 
 

@@ -17,7 +17,7 @@ def read(values, task="auto", name="y"):
         (["no", "yes"] * 10, "binary", ["no", "yes"]),
         ([True, False] * 10, "binary", [False, True]),
         ([0, 1] * 10, "binary", [0, 1]),
-        ([0.5, 1.5] * 10, "binary", [0.5, 1.5]),
+        ([0.5, 1.5] * 10, "binary", ["0.5", "1.5"]),
         ([0, 1, 2] * 10, "multiclass", [0, 1, 2]),
         (list(range(30)), "regression", []),
         (np.linspace(0, 1, 30), "regression", []),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.study._clock import Clock
+from bosquet.study._frames import as_frame
 from bosquet.study._journal import Journal, fingerprint_of_table
 from bosquet.study._machine import fits_at_a_time, modest
 from bosquet.study._outcomes import Outcome, finite, plain
@@ -44,6 +45,7 @@ class Wishes:
     checkpoint: Any
     verbose: int
     bayes: Any = None
+    test: Any = None
     title: str = ""
     source: str = ""
 
@@ -116,7 +118,8 @@ class Run:
 
         target = self.table.target
         frame = self.table.raw.assign(**{target.name: target.y})
-        return explore(frame, target.name, target.task)
+        test = None if self.wishes.test is None else as_frame(self.wishes.test)
+        return explore(frame, target.name, target.task, test, tidier=self.table.tidier)
 
     # ------------------------------------------------------------------- methods
     def _methods(self) -> list[Method]:
