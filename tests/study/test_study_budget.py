@@ -10,6 +10,7 @@ from stand_ins import Slow, constant, method
 from bosquet import Study
 from bosquet.study._clock import Clock, in_words, seconds_of
 from bosquet.study._schedule import in_order
+from bosquet.study._trial import from_the_middle, halving
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,12 @@ def test_cheap_methods_come_first_and_unknown_ones_last():
         "constant", "lda", "gradient-boosting", "random-forest", "super-learner", "zebra",
     ]  # fmt: skip
     assert constant().name == ordered[0]
+
+
+def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
+    assert halving(7) == [3, 1, 5, 0, 2, 4, 6]
+    assert halving(1) == [0]
+    for n in range(12):
+        assert sorted(halving(n)) == list(range(n))
+    seen = [one.complexity for one in from_the_middle(slow("a", 0, range(5))).candidates(None)]
+    assert seen == [2, 1, 4, 0, 3]

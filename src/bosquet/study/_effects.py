@@ -174,6 +174,7 @@ def _curves(model: Any, some: Any, X: Any, feature: str) -> tuple[list[Any], np.
     grid = [float(value) if is_number(value) else str(value) for value in points]
     if tree_model(model) is not None and is_number(points[0]):
         found = individual_conditional_expectation(model, some, feature, grid=points)
+        assert found.individual is not None
         return grid, found.individual
     return grid, _asked_at_once(model, some, X, feature, points)
 

@@ -15,7 +15,7 @@ from bosquet.study._machine import fits_at_a_time, modest
 from bosquet.study._outcomes import Outcome, finite, plain
 from bosquet.study._ranking import ranked, truths_method
 from bosquet.study._reading import StudyTable
-from bosquet.study._schedule import REPEATS_COUNTED, REPEATS_TIMED, Schedule, in_order
+from bosquet.study._schedule import NO_TIME, REPEATS_COUNTED, REPEATS_TIMED, Schedule, in_order
 from bosquet.study._splits import Split, seed_of, subsample
 from bosquet.study._telling import Teller, introduction
 from bosquet.study._trial import Setting, run_trial, training_rows
@@ -222,7 +222,7 @@ class Run:
                 "Intervals are from draws of the first split's test rows: with fewer than"
                 f" {FEWEST_SPLITS} splits they do not know how scores change with the training rows."
             )
-        late = [row["title"] for row in rows if row["message"] == "no time was left for it"]
+        late = [row["title"] for row in rows if row["message"] == NO_TIME]
         if late:
             notes.append(f"No time was left for {', '.join(late)}.")
         return notes
