@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from bosquet.study import _reasons
 from bosquet.study._explored_rows import strangeness
 from bosquet.study._reasons import OTHERS, reasons_for
@@ -54,6 +58,16 @@ def test_trees_are_explained_exactly(classes):
     of_numbers = reasons_for(number, X[:2], None, X[:5], list(X.columns), seed=0)
     said = of_numbers.base + of_numbers.effects.sum(axis=1)
     assert said == pytest.approx(number.predict(X[:2]), rel=1e-5)
+
+
+def test_of_forests_the_reasons_are_shares_of_the_class_asked_for():
+    X = table()
+    y = np.where(X["c0"] > 0, "yes", "no")
+    model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
+    outputs = np.array([0, 1, 0])
+    found = reasons_for(model, X[:3], outputs, X[:5], list(X.columns), seed=0)
+    p = model.predict_proba(X[:3])[np.arange(3), outputs]
+    assert found.base + found.effects.sum(axis=1) == pytest.approx(p, abs=1e-6)
 
 
 def test_categories_and_missing_values_keep_their_types_when_filled_in():

@@ -184,7 +184,8 @@ def _points(column: Any) -> Any:
     from pandas.api.types import is_numeric_dtype
 
     if not is_numeric_dtype(column.dtype):
-        return column.value_counts().index[:MOST_LEVELS].tolist()
+        counts = column.value_counts()
+        return counts[counts > 0].index[:MOST_LEVELS].tolist()
     known = column.to_numpy(dtype=float, na_value=np.nan)
     known = np.unique(known[np.isfinite(known)])
     if len(known) > GRID:

@@ -30,8 +30,8 @@ def reasons_for(
     """The reasons for the rows of X.
 
     `outputs` are places of the classes that are explained, one a row, None for numbers; `background` holds
-    rows to fill in from, and `order` the columns, the most important first. Of classes the raw scale is
-    log-odds, of numbers their own.
+    rows to fill in from, and `order` the columns, the most important first. The raw scale is the model's own
+    if it is made of trees: log-odds, votes or shares. Of other classifiers it is log-odds.
     """
     exact = _of_trees(model, X, outputs)
     return exact if exact is not None else _drawn(model, X, outputs, background, order, seed)
@@ -49,12 +49,20 @@ def _of_trees(model: Any, X: Any, outputs: np.ndarray | None) -> Reasons | None:
         base = np.full(len(values), float(np.ravel(found.base)[0]))
         if outputs is not None:  # of two classes trees explain the second
             sign = np.where(outputs == 1, 1.0, -1.0)
-            base, values = base * sign, values * sign[:, None]
+            # Shares of forests add up to 1, log-odds and votes to 0.
+            whole = 1.0 if _tells_shares(model, X, base + values.sum(axis=1)) else 0.0
+            base, values = np.where(outputs == 1, base, whole - base), values * sign[:, None]
         return Reasons(names, base, values)
     if outputs is None or values.shape[2] <= int(outputs.max()):
         return None
     rows = np.arange(len(values))
     return Reasons(names, np.asarray(found.base)[outputs], values[rows, :, outputs])
+
+
+def _tells_shares(model: Any, X: Any, raw: np.ndarray) -> bool:
+    """Whether the raw predictions are the probabilities of the second class themselves."""
+    said = np.asarray(model.predict_proba(X), dtype=float)[:, 1]
+    return bool(np.allclose(raw, said, atol=1e-6))
 
 
 def _drawn(

@@ -47,12 +47,11 @@ def _imitation(
         found = surrogate_tree(asked, some, max_leaf_nodes=LEAVES, random_state=seed)
     except ValueError:
         return None, "The model says the same of every row: there is no tree to draw."
-    what = "the model's classes on" if hasattr(model, "classes_") else "R² with the model of"
-    share = f"{found.fidelity:.0%}" if hasattr(model, "classes_") else f"{found.fidelity:.2f}"
-    title = (
-        f"A tree of {found.tree.get_n_leaves()} leaves that imitates the model:"
-        f" {what} {share}{' of' if hasattr(model, 'classes_') else ' on'} rows it has not seen"
-    )
+    told = f"R² {found.fidelity:.2f} with what it says"
+    if hasattr(model, "classes_"):
+        told = f"the same class on {found.fidelity:.0%}"
+    leaves = found.tree.get_n_leaves()
+    title = f"A tree of {leaves} leaves that imitates the model: {told} of rows it has not seen"
     return node_of(found.tree.tree_, _rules(found.tree, found.tree.tree_)), title
 
 

@@ -32,7 +32,7 @@ function rowsSection() {
     RECORD.task !== "regression" && truths.length > 1 && chooser("True class", [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
   return section("rows", "Rows", "Row by row: where it errs, and why",
-    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "in log-odds of the class it is called"}.`,
+    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "on the scale of the model itself (log-odds, votes or shares) for the class it is called"}.`,
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 
