@@ -66,8 +66,8 @@ def information_criterion(
         likelihood, information, penalty = _least_squares(model, matrix, y, w)
     else:
         raise ValueError(
-            f"{type(model).__name__} has no likelihood to take {kind.upper()} of; tune it by 'cv', 'validation' or"
-            " 'bootstrap'"
+            f"{type(model).__name__} has no likelihood to take {kind.upper()} of;"
+            " tune it by 'cv', 'validation' or 'bootstrap'"
         )
     size = 2.0 if kind == "aic" else float(np.log(w.sum()))
     return float(-2 * likelihood + size * _effective(information, penalty))
@@ -114,9 +114,9 @@ def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndar
     for j in range(classes):
         for k in range(classes):
             curve = w * p[:, j] * ((j == k) - p[:, k])
-            information[
-                j * columns : (j + 1) * columns, k * columns : (k + 1) * columns
-            ] = design.T @ (curve[:, None] * design)
+            information[j * columns : (j + 1) * columns, k * columns : (k + 1) * columns] = (
+                design.T @ (curve[:, None] * design)
+            )
     return float(w @ np.log(own)), information, np.tile(penalty, classes)
 
 
