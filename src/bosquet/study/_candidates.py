@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study.method import Candidate
+from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.record import CurvePoint
 
 
@@ -61,7 +61,25 @@ class SelfTuned(Candidate):
     """A candidate whose own fit looks for the complexity: pruning by folds, early stopping."""
 
     tunes: Callable[[Task], Found]
+    remakes: Callable[[dict[str, Any]], Candidate | None]  # from the setting it found before
     ways: frozenset[str] = field(default=frozenset({"cv", "validation"}))
+
+
+def candidate_with(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
+    """The candidate of a method that has a setting, as a study that is taken up again knows it.
+
+    Also one whose complexity was found inside a fit, which is not among `method.candidates`.
+    """
+    candidates = method.candidates(shape)
+    for candidate in candidates:
+        if candidate.setting == setting:
+            return candidate
+    for candidate in candidates:
+        if isinstance(candidate, SelfTuned):
+            again = candidate.remakes(setting)
+            if again is not None:
+                return again
+    return None
 
 
 def groups_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 LONGEST = 240  # characters of a message
 
 
@@ -51,11 +53,12 @@ def try_all(
     *,
     workers: int = 1,
     clock: Clock | None = None,
+    inner: int | None = None,
 ) -> list[Tried]:
     """Call `function` with each tuple of arguments; the first call is made whatever the time.
 
     Threads, not processes: the fits let go of the interpreter where they take long, and the table
-    need not be copied.
+    need not be copied. `inner` limits the OpenMP threads that each call may start itself.
     """
     with collected_warnings() as heard:
 
@@ -75,9 +78,16 @@ def try_all(
             return result
 
         if workers <= 1 or len(calls) == 1:
-            return [attempt(number) for number in range(len(calls))]
-        with ThreadPoolExecutor(workers) as pool:
+            with threadpool_limits(inner, user_api="openmp"):
+                return [attempt(number) for number in range(len(calls))]
+        # OpenMP's limit is a thread's own, so each worker has to be told.
+        with ThreadPoolExecutor(workers, initializer=_limit_openmp, initargs=(inner,)) as pool:
             return list(pool.map(attempt, range(len(calls))))
+
+
+def _limit_openmp(inner: int | None) -> None:
+    if inner is not None:
+        threadpool_limits(inner, user_api="openmp")
 
 
 @contextmanager

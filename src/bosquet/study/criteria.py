@@ -66,8 +66,8 @@ def information_criterion(
         likelihood, information, penalty = _least_squares(model, matrix, y, w)
     else:
         raise ValueError(
-            f"{type(model).__name__} has no likelihood to take {kind.upper()} of; tune it by 'cv', 'validation' or"
-            " 'bootstrap'"
+            f"{type(model).__name__} has no likelihood to take {kind.upper()} of;"
+            " tune it by 'cv', 'validation' or 'bootstrap'"
         )
     size = 2.0 if kind == "aic" else float(np.log(w.sum()))
     return float(-2 * likelihood + size * _effective(information, penalty))

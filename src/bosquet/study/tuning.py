@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
 
 from bosquet._sklearn import seed_from
 from bosquet._targets import check_sample_weight
 from bosquet.study._candidates import Found, SelfTuned, Task, groups_of
-from bosquet.study._costs import modelled_seconds
+from bosquet.study._costs import FEWEST_ROWS, modelled_seconds
 from bosquet.study._trying import Clock, Tried, first_line, try_all
 from bosquet.study.judging import WAYS, Judged, Rows, Way, fold_numbers, is_classes
 from bosquet.study.method import Candidate, Method, TableShape
@@ -20,9 +22,13 @@ from bosquet.study.pipelines import fit_weighted, takes_weights
 from bosquet.study.record import Curve, CurvePoint
 
 # From this many rows on a fifth of them, set aside once, tells candidates apart as well as folds do.
-LARGE = 10_000
+LARGE = 5_000
+# Below this many rows scikit-learn's own threads cost more than they bring.
+THREADS_FROM = 5_000
 # Rows of the fit that tells how fast this machine is.
 TRIAL_ROWS = 500
+# A trial fit is short, and may meet a busy moment: what it says is taken within these bounds.
+SPEEDS = (0.3, 6.0)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ def tune(
     metric : a metric of `bosquet.study.scoring`
     by : {"cv", "validation", "oob", "bootstrap", "aic", "bic"} or None, default=None
         How candidates are judged. None: the method's own way, with a validation sample in place of
-        folds from 10,000 rows on.
+        folds from 5,000 rows on.
     folds : int, default=5
         Folds of "cv"; bags of "bootstrap" if more than ten.
     rule : {"best", "1se"}, default="best"
@@ -119,12 +125,17 @@ def tune(
     rows = Rows(X, target, weight if weight.size else None)
     seed = random_state if isinstance(random_state, int) else seed_from(random_state)
     way = _way(method, candidates, by, len(target))
-    search = _Search(method, rows, metric, folds, rule == "1se", seed, _workers(n_jobs), clock)
-    if len(candidates) == 1 and not isinstance(candidates[0], SelfTuned):
-        return search.only(candidates[0])
-    if _tunes_itself(candidates, way):
-        return search.by_themselves(candidates, way)
-    return search.by_way(candidates, WAYS[way](rows, metric, folds, seed))
+    piped = isinstance(candidates[0].make(0), Pipeline)
+    search = _Search(
+        method, rows, metric, folds, rule == "1se", seed, _workers(n_jobs), clock, piped
+    )
+    # One BLAS thread: small products are faster so, and sums do not hang on how many there are.
+    with threadpool_limits(1, user_api="blas"):
+        if len(candidates) == 1 and not isinstance(candidates[0], SelfTuned):
+            return search.only(candidates[0])
+        if _tunes_itself(candidates, way):
+            return search.by_themselves(candidates, way)
+        return search.by_way(candidates, WAYS[way](rows, metric, folds, seed))
 
 
 def affordable_rows(
@@ -168,7 +179,8 @@ def affordable_rows(
 
     rows = rows_for(way)
     if rows < LARGE <= shape.n_rows and by is None and method.by == "cv":
-        rows = min(rows, max(rows_for("cv"), min(rows, LARGE // 2)))
+        # So few rows are judged by folds, which are more fits.
+        rows = max(rows_for("cv"), min(FEWEST_ROWS, rows))
     return int(min(rows, shape.n_rows))
 
 
@@ -183,17 +195,20 @@ def _speed(
     trial = rows.take(number)
     group = groups_of(candidates)[len(groups_of(candidates)) // 2]
     candidate = group[-1]
-    fit = try_all(lambda: fit_weighted(candidate.make(seed), trial.X, trial.y), [()])[0]
-    if fit.error is not None:
+    # The first fit also pays for what is loaded when first used.
+    fits = try_all(lambda: fit_weighted(candidate.make(seed), trial.X, trial.y), [(), ()])
+    if any(fit.error is not None for fit in fits):
         return 1.0
-    return fit.seconds / modelled_seconds(method.rows_affordable, shape, len(trial))
+    seconds = min(fit.seconds for fit in fits)
+    ratio = seconds / modelled_seconds(method.rows_affordable, shape, len(trial))
+    return float(np.clip(ratio, *SPEEDS))
 
 
 def _fits(candidates: Sequence[Candidate], way: str, folds: int) -> float:
     """How many fits of all rows tuning comes to."""
     groups = len(groups_of(candidates))
-    if len(candidates) == 1:
-        return 1.0 + (folds if isinstance(candidates[0], SelfTuned) and way == "cv" else 0)
+    if len(candidates) == 1:  # one that tunes itself does so within its fit
+        return 1.0
     if way in ("oob", "aic", "bic"):
         return float(groups)
     judged = {"cv": 0.8 * folds, "validation": 0.8, "bootstrap": 1.0 + max(10, folds)}[way]
@@ -240,10 +255,14 @@ class _Search:
         seed: int,
         workers: int,
         clock: Clock,
+        piped: bool,
     ):
         self.method, self.rows, self.metric = method, rows, metric
         self.folds, self.one_se, self.seed = folds, one_se, seed
         self.workers, self.clock = workers, clock
+        # Bosquet's estimators know by themselves when threads pay; those in pipelines do not.
+        small = len(rows) < THREADS_FROM and piped
+        self.inner = 1 if small else None
         self.notes: list[str] = []
 
     # ------------------------------------------------------------ three ways to go
@@ -300,7 +319,9 @@ class _Search:
                 break
             before = self.clock.elapsed
             calls = [(group, task) for task in tasks]
-            results = try_all(way.judge, calls, workers=self.workers, clock=self.clock)
+            results = try_all(
+                way.judge, calls, workers=self.workers, clock=self.clock, inner=self.inner
+            )
             last = self.clock.elapsed - before
             done = [result for result in results if result.begun]
             if self._failed(group, done):
@@ -354,12 +375,12 @@ class _Search:
             if weight is not None and not takes_weights(estimator):
                 self.notes.append("the rows' weights are not used: the method takes none")
             calls = [(estimator, self.rows.X, self.rows.y, weight)]
-            result = try_all(fit_weighted, calls)[0]
+            result = try_all(fit_weighted, calls, inner=self.inner)[0]
             if result.error is not None:
                 raise ValueError(
                     f"{self.method.title} with {candidate.label}: {first_line(result.error)}"
                 ) from result.error
-            warnings += result.warned
+            warnings = result.warned
         message = "; ".join(_distinct([*self.notes, *warnings]))
         setting = dict(candidate.setting)
         return Tuned(setting, curve, candidate, estimator, message, self.clock.elapsed)

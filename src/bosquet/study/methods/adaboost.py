@@ -14,6 +14,7 @@ from bosquet.study.methods.gradient import staged_answers
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 ROUNDS = (10, 25, 50, 100, 200, 400)
+ROUNDS_OF_MANY = (5, 10, 25, 50, 100, 200)
 ROUNDS_OF_NUMBERS = (5, 10, 20, 40, 80)
 # From this many rows on thresholds lie between bins.
 BINS_FROM = 5_000
@@ -48,9 +49,9 @@ def _of_classes(shape: TableShape) -> Sequence[Candidate]:
         family = [("discrete", "samme", 1), ("real", "samme", 1), ("gentle", "samme", 1)]
         family += [("logit", "samme", 1), ("gentle", "samme", 3)]
     else:
-        family = [("discrete", "samme", 3), ("gentle", "one-vs-all", 1), ("discrete", "mh", 3)]
+        family = [("gentle", "one-vs-all", 1), ("discrete", "samme", 3)]
         if shape.n_classes <= 6:
-            family += [("gentle", "all-vs-all", 1), ("discrete", "ecoc", 3)]
+            family += [("gentle", "all-vs-all", 1), ("gentle", "ecoc", 1)]
     found: list[Candidate] = []
     for variant, multiclass, depth in family:
         learner = "stumps" if depth == 1 else f"trees of depth {depth}"
@@ -67,7 +68,7 @@ def _of_classes(shape: TableShape) -> Sequence[Candidate]:
                 family=name,
                 stages=staged_answers,
             )
-            for rounds in ROUNDS
+            for rounds in (ROUNDS if shape.n_classes == 2 else ROUNDS_OF_MANY)
         ]
     return found
 
@@ -120,7 +121,7 @@ METHODS = [
             "parameter_free": ("partly", "the rounds; edges need not be known"),
             "online": ("no", "weights need all rows"),
         },
-        rows_affordable=FitCost(0.03, rows=1.0, columns=0.8, classes=0.8, encoded=False),
+        rows_affordable=FitCost(0.008, columns=0.7, classes=0.8, fixed=0.05, encoded=False),
         details=vote_details,
     )
 ]

@@ -17,20 +17,15 @@ from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 # Points of a curve: a path of pruning may have a thousand.
 MOST_POINTS = 60
+# Rows of the root that every leaf is thought to have: a pure leaf of five rows is not sure of its class.
+SMOOTHING = 2.0
 
 
-def _make(
-    classes: bool, least: int, measure: str | None, pruning: str, rule: str, folds: int, seed: int
-) -> Any:
-    kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
-    return kind(
-        min_samples_leaf=least,
-        pruning=pruning,
-        pruning_measure=measure,
-        pruning_rule=rule,
-        cv=folds,
-        random_state=seed,
-    )
+def _make(classes: bool, chosen: dict[str, Any], seed: int) -> Any:
+    """A tree that prunes itself; `chosen` are parameters of it."""
+    if classes:
+        return DecisionTreeClassifier(**chosen, smoothing=SMOOTHING, random_state=seed)
+    return DecisionTreeRegressor(**chosen, random_state=seed)
 
 
 def _tunes(classes: bool, least: int, task: Task) -> Found:
@@ -38,8 +33,14 @@ def _tunes(classes: bool, least: int, task: Task) -> Found:
     measure = None
     if classes:
         measure = "misclassified" if task.metric.needs == "class" else "deviance"
-    rule = "1se" if task.one_se else "min"
-    make = partial(_make, classes, least, measure, task.by, rule, min(task.folds, len(task.y)))
+    chosen = {
+        "min_samples_leaf": least,
+        "pruning": task.by,
+        "pruning_measure": measure,
+        "pruning_rule": "1se" if task.one_se else "min",
+        "cv": min(task.folds, len(task.y)),
+    }
+    make = partial(_make, classes, chosen)
     tree = fit_weighted(make(task.seed), task.X, task.y, task.weight)
     table = tree.pruning_table_
     errors, spreads, title = _as_scores(table, measure, task.metric)
@@ -57,11 +58,19 @@ def _tunes(classes: bool, least: int, task: Task) -> Found:
             }
         )
     leaves = int(tree.get_n_leaves())
-    setting = {"leaves": leaves, "ccp_alpha": table.chosen_ccp_alpha, "min_samples_leaf": least}
+    setting = {"leaves": leaves, "ccp_alpha": table.chosen_ccp_alpha, **chosen}
     candidate = Candidate(leaves, f"{leaves} leaves", setting, make)
     by = f"{task.folds}-fold cross-validation" if task.by == "cv" else "validation rows"
     score = float(errors[table.chosen])
     return Found(points, "leaves", True, by, title, candidate, score, None, tree)
+
+
+def _remakes(classes: bool, setting: dict[str, Any]) -> Candidate | None:
+    chosen = {key: value for key, value in setting.items() if key not in ("leaves", "ccp_alpha")}
+    if "leaves" not in setting:
+        return None
+    leaves = setting["leaves"]
+    return Candidate(leaves, f"{leaves} leaves", dict(setting), partial(_make, classes, chosen))
 
 
 def _as_scores(table: Any, measure: str | None, metric: Any) -> tuple[np.ndarray, np.ndarray, str]:
@@ -92,14 +101,17 @@ def _lines(table: Any) -> list[int]:
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     classes = shape.task != "regression"
     least = 5 if shape.n_rows >= 500 else 2
-    measure = "deviance" if classes else None
+    chosen = {"min_samples_leaf": least, "pruning": "cv", "cv": 5}
+    if classes:
+        chosen["pruning_measure"] = "deviance"
     return [
         SelfTuned(
             complexity=1.0,
             label="pruned by folds",
-            setting={"pruning": "cv", "min_samples_leaf": least},
-            make=partial(_make, classes, least, measure, "cv", "min", 5),
+            setting=chosen,
+            make=partial(_make, classes, chosen),
             tunes=partial(_tunes, classes, least),
+            remakes=partial(_remakes, classes),
         )
     ]
 
@@ -129,7 +141,7 @@ METHODS = [
             "parameter_free": ("partly", "folds find the size"),
             "online": ("no", "splits are not taken back"),
         },
-        rows_affordable=FitCost(0.006, rows=1.1, encoded=False),
+        rows_affordable=FitCost(0.009, rows=1.15, encoded=False),
         details=_details,
     )
 ]

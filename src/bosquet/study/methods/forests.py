@@ -85,7 +85,7 @@ def _forest(shape: TableShape) -> Sequence[Candidate]:
 def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
     classes = shape.task != "regression"
     columns = shape.n_numbers + shape.n_categories
-    usual = columns_drawn(columns, classes)[-1]
+    usual = max(1, round(math.sqrt(columns)))
     return [
         Candidate(
             complexity=q,
@@ -93,8 +93,8 @@ def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
             setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_extra_trees, classes, q, least, TREES),
         )
-        for q in sorted({usual, columns})
-        for least in ((10, 3) if shape.n_rows >= 1000 else (5, 1))
+        for q in sorted({usual, max(1, columns // 2), columns})
+        for least in ((5,) if shape.n_rows >= 1000 else (5, 1))
     ]
 
 
@@ -124,7 +124,9 @@ METHODS = [
             "online": ("no", "bags are drawn from all rows"),
         },
         by="oob",
-        rows_affordable=FitCost(0.05, rows=1.1, columns=0.9, classes=0.3, encoded=False),
+        rows_affordable=FitCost(
+            0.03, rows=1.1, columns=0.9, classes=0.3, fixed=0.02, encoded=False
+        ),
         details=_details,
     ),
     Method(
@@ -144,7 +146,9 @@ METHODS = [
             "online": ("no", "bags are drawn from all rows"),
         },
         by="oob",
-        rows_affordable=FitCost(0.03, rows=1.1, columns=0.5, classes=0.3, encoded=False),
+        rows_affordable=FitCost(
+            0.015, rows=1.1, columns=0.5, classes=0.3, fixed=0.01, encoded=False
+        ),
         details=_details,
     ),
     Method(
@@ -163,7 +167,9 @@ METHODS = [
             "parameter_free": ("partly", "the usual setting mostly does"),
             "online": ("no", "trees see all rows"),
         },
-        rows_affordable=FitCost(0.04, rows=1.1, columns=0.5, classes=0.3, encoded=False),
+        rows_affordable=FitCost(
+            0.025, rows=1.1, columns=0.5, classes=0.3, fixed=0.02, encoded=False
+        ),
         details=_details,
     ),
 ]

@@ -98,7 +98,7 @@ METHODS = [
             "parameter_free": ("partly", "one penalty, none is a good start"),
             "online": ("yes", "recursive least squares"),
         },
-        rows_affordable=FitCost(0.0015, columns=1.3),
+        rows_affordable=FitCost(4e-4, columns=1.3, fixed=0.004),
         details=_details,
     ),
     Method(
@@ -117,7 +117,7 @@ METHODS = [
             "parameter_free": ("partly", "one penalty, none is a good start"),
             "online": ("yes", "by stochastic gradient"),
         },
-        rows_affordable=FitCost(0.004, columns=1.3),
+        rows_affordable=FitCost(0.005, columns=1.3, fixed=0.01),
         details=_details,
         suits=_suits_poisson,
     ),

@@ -92,7 +92,7 @@ METHODS = [
             "parameter_free": ("no", "k and the metric"),
             "online": ("yes", "a new row is stored"),
         },
-        rows_affordable=FitCost(0.004, rows=2.0, columns=0.5),
+        rows_affordable=FitCost(0.001, rows=2.0, columns=0.3, fixed=0.01),
         details=_details,
     )
 ]

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def weights_wanted(shape: TableShape, layers: tuple[int, ...]) -> int:
     """The same before there is a network."""
     outputs = 1 if shape.n_classes <= 2 else shape.n_classes
     sizes = (min(shape.n_indicators, 2000), *layers, outputs)
-    return sum((a + 1) * b for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+    return sum((a + 1) * b for a, b in pairwise(sizes))
 
 
 # How the weights are found. Few rows: by all of them at once (a quasi-Newton method), decay alone against
@@ -128,7 +129,11 @@ def _make(classes: bool, plan: Plan, batch: int, stops: bool, seed: int) -> Any:
     if plan.descent == "momentum":
         descent["learning_rate_init"] = 0.1 if classes else 0.03
     network = kind(
-        plan.layers, activation=plan.activation, alpha=plan.decay, random_state=seed, **descent
+        hidden_layer_sizes=plan.layers,
+        activation=plan.activation,
+        alpha=plan.decay,
+        random_state=seed,
+        **descent,
     )
     model = network if classes else ScaledTarget(network)
     return prepared(model, scale="unit", dtype="float64" if plan.descent == "lbfgs" else "float32")
@@ -178,7 +183,7 @@ METHODS = [
             "parameter_free": ("no", "layers, units, rates, decay"),
             "online": ("yes", "by stochastic gradient"),
         },
-        rows_affordable=FitCost(0.12, rows=1.0, columns=0.3),
+        rows_affordable=FitCost(0.1, columns=0.1, fixed=0.05),
         details=_details,
     )
 ]

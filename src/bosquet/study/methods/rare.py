@@ -75,7 +75,7 @@ def _bag_details(fitted: Any) -> dict[str, Any]:
     return {
         "learners": int(fitted.n_estimators_),
         "out-of-bag error": float(fitted.oob_error_),
-        "rows of a bag": int(len(fitted.estimators_samples_[0])),
+        "rows of a bag": len(fitted.estimators_samples_[0]),
     }
 
 
@@ -97,7 +97,7 @@ METHODS = [
             "online": ("no", "bags are drawn from all rows"),
         },
         by="oob",
-        rows_affordable=FitCost(0.3, rows=0.9, columns=0.5, encoded=False),
+        rows_affordable=FitCost(0.1, columns=0.3, fixed=0.5, encoded=False),
         details=_bag_details,
         suits=_suits,
     ),
@@ -117,7 +117,7 @@ METHODS = [
             "parameter_free": ("partly", "the rounds"),
             "online": ("no", "weights need all rows"),
         },
-        rows_affordable=FitCost(0.05, rows=1.0, columns=0.6, encoded=False),
+        rows_affordable=FitCost(0.02, columns=0.3, fixed=0.1, encoded=False),
         details=vote_details,
         suits=_suits,
     ),

@@ -81,7 +81,7 @@ METHODS = [
             "parameter_free": ("partly", "folds find the weights; learners are given"),
             "online": ("no", "weights come from folds of all rows"),
         },
-        rows_affordable=FitCost(0.2, rows=1.0, columns=0.6, classes=0.5, encoded=False),
+        rows_affordable=FitCost(0.25, columns=0.3, classes=0.3, fixed=0.2, encoded=False),
         details=_details,
     )
 ]

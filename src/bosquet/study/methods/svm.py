@@ -17,8 +17,15 @@ from bosquet.study.methods._svm_cards import CARDS
 from bosquet.study.pipelines import ScaledTarget, model_of, prepared
 from bosquet.trust import CalibratedModel
 
-COSTS = (0.1, 1.0, 10.0, 100.0)
+COSTS = {
+    "polynomial": (0.01, 0.1, 1.0),
+    "gaussian": (0.3, 3.0, 30.0),
+    "laplacian": (0.3, 3.0, 30.0),
+    "sigmoid": (0.1, 1.0, 10.0),
+}
 LINEAR_COSTS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
+# libsvm's steps, past which it stops with a warning: it can crawl where C is large for the kernel.
+MOST_STEPS = 300_000
 # Folds that the map from margins to probabilities is learned by.
 PLATT_FOLDS = 3
 # A kernel of one's own is held whole, rows by rows.
@@ -94,7 +101,7 @@ def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
 
 
 def _make_machine(given: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
-    machine = KernelSVM(C=C, class_weight=weight, **given)
+    machine = KernelSVM(C=C, class_weight=weight, max_iter=MOST_STEPS, **given)
     return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
 
 
@@ -108,7 +115,7 @@ def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
 
 
 def _make_tube(given: dict[str, Any], C: float, seed: int) -> Any:
-    return prepared(ScaledTarget(SVR(C=C, epsilon=0.1, **given)))
+    return prepared(ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MOST_STEPS, **given)))
 
 
 def _make_linear_tube(C: float, seed: int) -> Any:
@@ -154,7 +161,7 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
 def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
     widths = (1.0,) if kernel == "sigmoid" else (0.3, 1.0)
     found = []
-    for C in COSTS if kernel != "sigmoid" else COSTS[:3]:
+    for C in COSTS[kernel]:
         for width in widths:
             given = _kernel(kernel, shape, width)
             name, setting = _said(kernel, given, C)
@@ -225,11 +232,11 @@ _TITLES = {
     "sigmoid": "sigmoid kernel",
 }
 _FITS = {
-    "linear": FitCost(0.006, columns=1.0, classes=0.8),
-    "polynomial": FitCost(0.06, rows=2.0, columns=0.6),
-    "gaussian": FitCost(0.06, rows=2.0, columns=0.6),
-    "laplacian": FitCost(0.08, rows=2.0, columns=0.8, most=MOST_ROWS_WHOLE),
-    "sigmoid": FitCost(0.06, rows=2.0, columns=0.6),
+    "linear": FitCost(0.0016, classes=0.8, fixed=0.02),
+    "polynomial": FitCost(0.014, rows=2.2, columns=0.5, fixed=0.01),
+    "gaussian": FitCost(0.018, rows=2.2, columns=0.5, fixed=0.01),
+    "laplacian": FitCost(0.025, rows=2.2, columns=0.8, fixed=0.01, most=MOST_ROWS_WHOLE),
+    "sigmoid": FitCost(0.02, rows=2.2, columns=0.5, fixed=0.01),
 }
 
 
