@@ -19,6 +19,7 @@ REASONS = ("", "constant", "empty", "identifier", "text", "nested")
 
 FEWEST_ROWS = 20  # fewer do not tell a number of a row from a quantity
 FEW_LEVELS = 20  # as many texts are categories, however few rows there are
+FEWEST_ROWS_A_LEVEL = 3  # on average; of fewer nothing can be learned
 MANY_LEVELS = 100  # a category with more is worth a note
 MOSTLY = 0.9  # share of numbers from which on other words stand for nothing
 
@@ -219,7 +220,7 @@ def _plan_categories(
     rows, distinct = int(counts.sum()), len(texts)
     if distinct == 1 and rows == len(known.codes) and rows > 1:
         return _left_out(name, "constant"), "constant; left out"
-    if distinct > max(FEW_LEVELS, rows / 2):
+    if distinct > max(FEW_LEVELS, rows / FEWEST_ROWS_A_LEVEL):
         names = distinct == rows and not any(" " in text for text in texts[:1000])
         reason = "identifier" if names else "text"
         what = "an identifier" if names else "text"

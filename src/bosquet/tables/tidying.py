@@ -32,7 +32,7 @@ def tidy(frame: Any, target: str | None = None) -> Tidied:
 
     Dates become parts (year, month, day, weekday, hour, minute, where they vary), numbers stored as text
     become numbers, booleans 0 and 1, text a category. Left out are columns that are constant or empty, that
-    number or name the rows, and text that differs in most rows. Rows without a target are left out.
+    number or name the rows, and text with fewer than three rows a value. Rows without a target are left out.
 
     Parameters
     ----------
