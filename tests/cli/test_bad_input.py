@@ -91,7 +91,7 @@ def test_a_hundred_thousand_columns_are_no_hindrance(bosquet, tmp_path):
     )
     assert code == 0, err
     assert "100,000 columns" in said
-    assert time.perf_counter() - start < 60
+    assert time.perf_counter() - start < 120  # some seconds, on a machine that is not busy
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,25 @@ def run(arguments: Any) -> None:
 def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]]:
     """The class and the settings of every library that can be imported."""
     trees: dict[str, Any] = {"n_estimators": rounds, "learning_rate": RATE, "n_jobs": threads}
-    ours: dict[str, Any] = {**trees, "max_leaf_nodes": LEAVES, "early_stopping": False, "random_state": 0}
+    ours: dict[str, Any] = {
+        **trees,
+        "max_leaf_nodes": LEAVES,
+        "early_stopping": False,
+        "random_state": 0,
+    }
     ours |= {"subsample": 1.0, "max_features": None}
-    histogram: dict[str, Any] = {"max_iter": rounds, "learning_rate": RATE, "max_leaf_nodes": LEAVES}
+    histogram: dict[str, Any] = {
+        "max_iter": rounds,
+        "learning_rate": RATE,
+        "max_leaf_nodes": LEAVES,
+    }
     histogram |= {"early_stopping": False}
-    extreme: dict[str, Any] = {**trees, "grow_policy": "lossguide", "max_leaves": LEAVES, "max_depth": 0}
+    extreme: dict[str, Any] = {
+        **trees,
+        "grow_policy": "lossguide",
+        "max_leaves": LEAVES,
+        "max_depth": 0,
+    }
     cat: dict[str, Any] = {
         "iterations": rounds,
         "learning_rate": RATE,
