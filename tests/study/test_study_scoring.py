@@ -71,6 +71,19 @@ def test_a_part_without_one_of_the_classes_is_scored_all_the_same():
         assert np.isfinite(metric.score(CLASSES[:2], p)), metric.name
 
 
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "log_loss", "accuracy", "f1"])
+def test_scores_of_draws_are_scores_of_the_rows_drawn(name):
+    y, p, _ = _draw(5, 3)
+    p = p.round(1)  # ties
+    p /= p.sum(axis=1, keepdims=True)
+    times = np.random.default_rng(0).integers(0, 3, size=(30, len(y)))
+    metric = metric_named(name, "multiclass", CLASSES)
+    found = metric.scores_of_draws(CLASSES[y], p, times)
+    for draw in range(30):
+        rows = np.repeat(np.arange(len(y)), times[draw])
+        assert found[draw] == pytest.approx(metric.score(CLASSES[y][rows], p[rows]))
+
+
 def test_decisions_are_taken_where_the_expected_cost_is_least():
     costs = [[0, 1], [10, 0]]  # missing a "b" is ten times as dear
     metric = metric_named("cost", "binary", CLASSES[:2], costs=costs)

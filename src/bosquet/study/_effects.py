@@ -165,30 +165,54 @@ def dependences(
 
 def _curves(model: Any, some: Any, X: Any, feature: str) -> tuple[list[Any], np.ndarray] | None:
     """The points of a column, and the curves of rows along them: (rows, points[, outputs])."""
+    from bosquet.explain import individual_conditional_expectation
+    from bosquet.explain._models import tree_model
+
+    points = _points(X[feature])
+    if len(points) == 0:
+        return None
+    grid = [float(value) if is_number(value) else str(value) for value in points]
+    if tree_model(model) is not None and is_number(points[0]):
+        found = individual_conditional_expectation(model, some, feature, grid=points)
+        assert found.individual is not None
+        return grid, found.individual
+    return grid, _asked_at_once(model, some, X, feature, points)
+
+
+def _points(column: Any) -> Any:
+    """Values to look at: the commonest levels, or numbers from the second to the last but one percent."""
     from pandas.api.types import is_numeric_dtype
 
-    from bosquet.explain import individual_conditional_expectation
+    if not is_numeric_dtype(column.dtype):
+        return column.value_counts().index[:MOST_LEVELS].tolist()
+    known = column.to_numpy(dtype=float, na_value=np.nan)
+    known = np.unique(known[np.isfinite(known)])
+    if len(known) > GRID:
+        known = np.unique(np.quantile(known, np.linspace(0.02, 0.98, GRID)))
+    return known
 
-    points: Any = GRID
-    if not is_numeric_dtype(X[feature].dtype):
-        points = X[feature].value_counts().index[:MOST_LEVELS].tolist()
-    elif not np.isfinite(some[feature].to_numpy(dtype=float, na_value=np.nan)).any():
-        return None
+
+def _asked_at_once(model: Any, some: Any, X: Any, feature: str, points: Any) -> np.ndarray:
+    """All rows at all points in one table; a value is taken from a row that has it, so that types stay."""
+    n, k = len(some), len(points)
+    table = take(some, np.repeat(np.arange(n), k)).reset_index(drop=True)
+    if is_number(points[0]):
+        table[feature] = np.tile(np.asarray(points, dtype=float), n)
     else:
-        known = X[feature].to_numpy(dtype=float, na_value=np.nan)
-        known = np.unique(known[np.isfinite(known)])
-        if len(known) > GRID:
-            known = np.unique(np.quantile(known, np.linspace(0.02, 0.98, GRID)))
-        points = known
-    found = individual_conditional_expectation(model, some, feature, grid=points)
-    grid = [_point(value) for value in found.grid[0]]
-    if not grid or found.individual is None:
-        return None
-    return grid, found.individual
+        values = X[feature].to_numpy()
+        rows = [int(np.flatnonzero(values == point)[0]) for point in points]
+        table[feature] = X[feature].take(np.tile(rows, n)).reset_index(drop=True)
+    if hasattr(model, "predict_proba"):
+        said = np.asarray(model.predict_proba(table), dtype=float)
+        return said.reshape(n, k, -1)
+    said = np.asarray(model.predict(table))
+    if hasattr(model, "classes_"):
+        return (said[:, None] == np.asarray(model.classes_)).astype(float).reshape(n, k, -1)
+    return said.astype(float).reshape(n, k)
 
 
-def _point(value: Any) -> float | str:
-    return float(value) if isinstance(value, int | float | np.number) else str(value)
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
 def _shown_class(y: np.ndarray, metric: Metric) -> Any:

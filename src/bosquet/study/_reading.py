@@ -72,6 +72,8 @@ def _parted(frame: Any, target: Any) -> tuple[Any, Any, str]:
         series = pandas.Series(values)
     if len(series) != len(frame):
         raise ValueError(f"X has {len(frame)} rows, but y has {len(series)}")
+    while name in map(str, frame.columns):  # the target is another column than the one of its name
+        name += " (target)"
     return frame, series.set_axis(frame.index), name
 
 

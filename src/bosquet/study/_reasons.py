@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study._frames import take
-
 # Orders of the columns that are drawn for a row, in pairs of one and its reverse.
 DRAWS = 16
 # Beyond this many columns the least important ones are filled in together.
@@ -69,22 +67,18 @@ def _drawn(
     """
     random = np.random.default_rng(seed)
     groups = _groups([str(name) for name in X.columns], order)
-    raw = _raw_scale(model, outputs is not None)
-    base, effects = np.empty(len(X)), np.empty((len(X), len(groups)))
-    for row in range(len(X)):
-        orders = [random.permutation(len(groups)) for _ in range(DRAWS // 2)]
-        orders += [one[::-1] for one in orders]
-        behind = random.integers(len(background), size=DRAWS // 2)
-        table = _walks(take(X, np.array([row])), background, orders, [*behind, *behind], groups)
-        said = raw(table)
-        said = said if outputs is None else said[:, outputs[row]]
-        steps = said.reshape(len(orders), len(groups) + 1)
-        base[row] = steps[:, 0].mean()
-        parts = np.empty((len(orders), len(groups)))
-        for walk, one in enumerate(orders):
-            parts[walk, one] = np.diff(steps[walk])
-        effects[row] = parts.mean(axis=0)
-    return Reasons([name for name, _ in groups], base, effects)
+    n, half, steps = len(X), DRAWS // 2, len(groups) + 1
+    orders = np.array([[random.permutation(len(groups)) for _ in range(half)] for _ in range(n)])
+    orders = np.concatenate([orders, orders[:, :, ::-1]], axis=1)  # (rows, draws, groups)
+    behind = np.tile(random.integers(len(background), size=(n, half)), 2)
+    said = _raw_scale(model, outputs is not None)(_walks(X, background, orders, behind, groups))
+    if outputs is not None:
+        said = said[np.arange(len(said)), np.repeat(outputs, DRAWS * steps)]
+    said = said.reshape(n, DRAWS, steps)
+    parts = np.empty(orders.shape)
+    np.put_along_axis(parts, orders, np.diff(said, axis=2), axis=2)
+    names = [name for name, _ in groups]
+    return Reasons(names, said[:, :, 0].mean(axis=1), parts.mean(axis=1))
 
 
 def _groups(columns: list[str], order: list[str]) -> list[tuple[str, list[int]]]:
@@ -95,21 +89,23 @@ def _groups(columns: list[str], order: list[str]) -> list[tuple[str, list[int]]]
     return [*((name, [columns.index(name)]) for name in top), (OTHERS, rest)]
 
 
-def _walks(row: Any, background: Any, orders: Any, behind: Any, groups: Any) -> Any:
-    """For each order the background row, then with one group after the other of the row's values."""
-    size = len(groups) + 1
-    from_row = np.zeros((len(orders) * size, row.shape[1]), dtype=bool)
-    for walk, order in enumerate(orders):
-        for step, group in enumerate(order):
-            start, end = walk * size + step + 1, (walk + 1) * size
-            from_row[start:end, groups[group][1]] = True
-    table = take(background, np.repeat(behind, size)).reset_index(drop=True)
-    for place, name in enumerate(table.columns):
-        own = from_row[:, place]
-        if own.any():
-            repeated = take(row[name], np.zeros(len(table), dtype=int)).reset_index(drop=True)
-            table[name] = table[name].where(~own, repeated).astype(row[name].dtype)
-    return table
+def _walks(X: Any, background: Any, orders: np.ndarray, behind: np.ndarray, groups: Any) -> Any:
+    """For each row and order the background row, then with one group after the other of the row's values."""
+    import pandas
+
+    n, draws, size = orders.shape
+    place = np.argsort(orders, axis=2)  # when each group is put in
+    own = np.broadcast_to(np.arange(n)[:, None, None], (n, draws, size + 1)).ravel()
+    other = np.repeat(len(X) + behind, size + 1, axis=1).ravel()
+    both = pandas.concat([X, background], ignore_index=True)
+    columns = {}
+    for group, (_, members) in enumerate(groups):
+        put_in = (np.arange(size + 1)[None, None, :] > place[:, :, group, None]).ravel()
+        rows = np.where(put_in, own, other)
+        for column in members:
+            name = X.columns[column]
+            columns[name] = both[name].take(rows).reset_index(drop=True)
+    return pandas.DataFrame(columns)[list(X.columns)]
 
 
 def _raw_scale(model: Any, classes: bool) -> Callable[[Any], np.ndarray]:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from bosquet.study._clock import Clock
+from bosquet.study._frames import as_frame
 from bosquet.study._journal import Journal, fingerprint_of_table
 from bosquet.study._machine import fits_at_a_time, modest
 from bosquet.study._outcomes import Outcome, finite, plain
 from bosquet.study._ranking import ranked, truths_method
 from bosquet.study._reading import StudyTable
-from bosquet.study._schedule import REPEATS_COUNTED, REPEATS_TIMED, Schedule, in_order
+from bosquet.study._schedule import NO_TIME, REPEATS_COUNTED, REPEATS_TIMED, Schedule, in_order
 from bosquet.study._splits import Split, seed_of, subsample
 from bosquet.study._telling import Teller, introduction
 from bosquet.study._trial import Setting, run_trial, training_rows
@@ -44,6 +45,7 @@ class Wishes:
     checkpoint: Any
     verbose: int
     bayes: Any = None
+    test: Any = None
     title: str = ""
     source: str = ""
 
@@ -116,7 +118,8 @@ class Run:
 
         target = self.table.target
         frame = self.table.raw.assign(**{target.name: target.y})
-        return explore(frame, target.name, target.task)
+        test = None if self.wishes.test is None else as_frame(self.wishes.test)
+        return explore(frame, target.name, target.task, test, tidier=self.table.tidier)
 
     # ------------------------------------------------------------------- methods
     def _methods(self) -> list[Method]:
@@ -219,7 +222,7 @@ class Run:
                 "Intervals are from draws of the first split's test rows: with fewer than"
                 f" {FEWEST_SPLITS} splits they do not know how scores change with the training rows."
             )
-        late = [row["title"] for row in rows if row["message"] == "no time was left for it"]
+        late = [row["title"] for row in rows if row["message"] == NO_TIME]
         if late:
             notes.append(f"No time was left for {', '.join(late)}.")
         return notes

@@ -24,8 +24,11 @@ END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.78
 # Further rounds there should be time for; they tune over fewer candidates if that is what it takes.
 ROUNDS_WANTED, FEWEST_ROUNDS = 4, 2
 REPEATS_COUNTED, REPEATS_TIMED = 5, 10
-# A method that would have less than this of a first round is left out.
-LEAST_SECONDS = 0.05
+# Less than this share of the budget before the rounds must end, and no further method is begun.
+LEAST_SHARE = 0.02
+NO_TIME = "no time was left for it"
+# Seconds below which a method says nothing of how far over its time it goes; and what is believed at most.
+MEASURABLE, MOST_OVERRUN = 0.5, 4.0
 
 # What a method's time is worth against the others', and with it the order: the constant, what is cheap and
 # readable, then what is most often best, then the rest. What a method leaves is the others': a cheap one
@@ -86,6 +89,7 @@ class Schedule:
     journal: Journal
     repeats: int
     told: Callable[[Method, Outcome, int], Any] = lambda method, outcome, waiting: None
+    overrun: float = 1.0  # seconds taken for each second given, lately
     splits: list[Split] = field(default_factory=list)
     fitted: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -120,25 +124,35 @@ class Schedule:
         for place, method in enumerate(self.methods):
             outcome = self.journal.get(0, method.name)
             if outcome is None:
-                seconds = self._share(self.methods[place:])
-                if seconds is not None and seconds < LEAST_SECONDS and place > 1:
-                    outcome = Outcome(method.name, 0, "skipped", "no time was left for it")
+                if self._is_late() and place > 1:
+                    outcome = Outcome(method.name, 0, "skipped", NO_TIME)
                 else:
+                    seconds = self._share(self.methods[place:])
                     outcome, estimator = run_trial(self.study, method, split, seconds=seconds)
                     self._keep_leader(outcome, estimator)
+                    self._learn_overrun(outcome, seconds)
                 self.journal.add(outcome, self.clock.elapsed())
             self.told(method, outcome, len(self.methods) - place - 1)
+
+    def _is_late(self) -> bool:
+        budget = self.clock.budget
+        return budget is not None and self.clock.left(END_OF_ROUNDS) < LEAST_SHARE * budget
 
     def _share(self, waiting: Sequence[Method]) -> float | None:
         """The seconds of the first method that waits, in proportion to what the methods are worth."""
         if not self.clock.timed:
             return None
-        left = self.clock.left(END_OF_FIRST_ROUND)
         suited = [method for method in waiting[1:] if not method.suits(self.study.shape)]
         share = worth(waiting[0]) / (worth(waiting[0]) + sum(map(worth, suited)))
-        if left * share < LEAST_SECONDS:  # the first round is late: take from the others'
-            left = self.clock.left(END_OF_ROUNDS)
-        return max(left, 0.0) * share
+        # Where the first round is late, it takes from the others.
+        left = max(self.clock.left(END_OF_FIRST_ROUND), self.clock.left(END_OF_ROUNDS) / 3)
+        return max(left, 0.0) * share / self.overrun
+
+    def _learn_overrun(self, outcome: Outcome, seconds: float | None) -> None:
+        """How far methods go over their time here: a limit is soft, and machines are busy."""
+        if seconds and outcome.status == "done" and outcome.seconds > MEASURABLE:
+            ratio = min(max(outcome.seconds / seconds, 1.0), MOST_OVERRUN)
+            self.overrun += (ratio - self.overrun) / 4
 
     def _round(self, number: int, how: How) -> bool:
         """Another round of all methods; False if time ran out and it was given up."""

@@ -87,6 +87,10 @@ def read_target(series: Any, name: str, task: str = "auto") -> Target:
         )
     if _is_regression(values, distinct, name, task, notes):
         return Target(name, values.astype(float), kept, "regression", notes=notes)
+    if values.dtype.kind == "f":  # scikit-learn takes fractions for numbers whatever they stand for
+        notes.append(f"The values of {name!r} are classes and are read as text.")
+        values = np.array([f"{value:g}" for value in values.tolist()])
+        distinct, counts = np.unique(values, return_counts=True)
     return _classes(values, distinct, counts, kept, name, task, notes)
 
 

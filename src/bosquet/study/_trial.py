@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.study._candidates import groups_of
 from bosquet.study._frames import take
 from bosquet.study._outcomes import How, Outcome, plain
 from bosquet.study._splits import Split, seed_of, subsample
@@ -93,11 +94,11 @@ def _tried(
     first: Outcome | None,
     outcome: Outcome,
 ) -> Any:
-    rows, shape = training_rows(study, method, split.train, seconds, first)
-    unsuited = method.suits(shape)
+    unsuited = method.suits(replace(study.shape, n_rows=len(split.train)))
     if unsuited:
         outcome.status, outcome.message = "skipped", unsuited
         return None
+    rows, shape = training_rows(study, method, split.train, seconds, first)
     outcome.rows_used, outcome.subsampled = len(rows), len(rows) < len(split.train)
     X, y = take(study.X, rows), study.y[rows]
     began = time.perf_counter()
@@ -176,7 +177,7 @@ def _fitted(
     if first is not None and how == "near":
         method = narrowed(method, shape, first.setting)
     tuned = tune(
-        method,
+        method if seconds is None else from_the_middle(method),
         X,
         y,
         shape,
@@ -197,11 +198,15 @@ def _fitted(
 
 
 def candidate_of(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
-    """The method's candidate of that setting."""
+    """The method's candidate of that setting, one of its list or one that a candidate makes again."""
     wanted = plain(setting)
     for candidate in method.candidates(shape):
         if plain(candidate.setting) == wanted:
             return candidate
+        remakes = getattr(candidate, "remakes", None)
+        made = remakes(setting) if remakes is not None else None
+        if made is not None:
+            return made
     return None
 
 
@@ -213,6 +218,31 @@ def narrowed(method: Method, shape: TableShape, setting: dict[str, Any]) -> Meth
         return method
     near = candidates[max(places[0] - 1, 0) : places[0] + 2]
     return replace(method, candidates=lambda shape: near)
+
+
+def from_the_middle(method: Method) -> Method:
+    """The same method with its candidates in an order to be broken off: the middle first, then quarters, ...
+
+    Candidates that share a fit stay together.
+    """
+
+    def candidates(shape: TableShape) -> list[Candidate]:
+        groups = groups_of(list(method.candidates(shape)))
+        return [one for place in halving(len(groups)) for one in groups[place]]
+
+    return replace(method, candidates=candidates)
+
+
+def halving(n: int) -> list[int]:
+    """0 to n - 1, the middle first and then the middles of what is left on either side."""
+    order, parts = [], [(0, n)]
+    while parts:
+        low, high = parts.pop(0)
+        if low < high:
+            middle = (low + high) // 2
+            order.append(middle)
+            parts += [(low, middle), (middle + 1, high)]
+    return order
 
 
 def _decision(

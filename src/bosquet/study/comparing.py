@@ -13,7 +13,7 @@ interval does not know how scores change with the training rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,22 +72,7 @@ class TestRows:
 
     def scores(self, answer: np.ndarray) -> np.ndarray:
         """The score of the answers on each draw."""
-        losses = self.metric.losses(self.y, answer)
-        if losses is not None and self.metric.name in MEANS_OF_ROWS:
-            means = np.array([float(times @ losses) for times in self.times]) / len(self.y)
-            return MEANS_OF_ROWS[self.metric.name](means)
-        return np.array([self.metric.score(self.y, answer, times) for times in self.times])
-
-
-# Scores that follow from the mean loss of rows, which is one product for all draws.
-MEANS_OF_ROWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "log_loss": lambda mean: mean,
-    "brier": lambda mean: mean,
-    "cost": lambda mean: mean,
-    "mae": lambda mean: mean,
-    "accuracy": lambda wrong: 1 - wrong,
-    "rmse": np.sqrt,
-}
+        return self.metric.scores_of_draws(self.y, answer, self.times)
 
 
 def difference_over_splits(

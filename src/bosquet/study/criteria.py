@@ -114,9 +114,9 @@ def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndar
     for j in range(classes):
         for k in range(classes):
             curve = w * p[:, j] * ((j == k) - p[:, k])
-            information[
-                j * columns : (j + 1) * columns, k * columns : (k + 1) * columns
-            ] = design.T @ (curve[:, None] * design)
+            information[j * columns : (j + 1) * columns, k * columns : (k + 1) * columns] = (
+                design.T @ (curve[:, None] * design)
+            )
     return float(w @ np.log(own)), information, np.tile(penalty, classes)
 
 

@@ -302,9 +302,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         whole = sparse.hstack(parts, format="csr", dtype=dtype)
         return whole if self.is_sparse_ else whole.toarray()
 
-    def _scaled(
-        self, columns: Columns, some: list[NumberColumn]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _scaled(self, columns: Columns, some: list[NumberColumn]) -> tuple[np.ndarray, np.ndarray]:
         """Some columns of numbers, scaled and without gaps; and the marks of those that have some."""
         block = _block(columns, [column.index for column in some])
         unknown = ~np.isfinite(block)

@@ -20,8 +20,10 @@ import numpy as np
 
 from bosquet._targets import class_numbers
 from bosquet.study import record
+from bosquet.study.ranking_areas import RankedScores
 from bosquet.study.record import Task
 
+DRAWS_AT_A_TIME = 25
 Needs = Literal["class", "probability", "number"]
 
 # As scikit-learn has it: a probability of nothing costs no more than this one does.
@@ -64,6 +66,21 @@ class Metric:
         if self.row_losses is None:
             return None
         return self.row_losses(self, self._truth(y), self._answers(answer))
+
+    def scores_of_draws(self, y: Any, answer: Any, times: np.ndarray) -> np.ndarray:
+        """The scores with each row counted so often as each draw has it; `times` is (draws, rows)."""
+        truth, answers = self._truth(y), self._answers(answer)
+        if self.name in ("roc_auc", "average_precision"):
+            ranked = ranked_classes(self, truth, answers)
+            found = np.empty(len(times))
+            for first in range(0, len(times), DRAWS_AT_A_TIME):
+                some = times[first : first + DRAWS_AT_A_TIME]
+                areas = np.array([getattr(one, self.name)(some) for one in ranked])
+                known = np.isfinite(areas)
+                total = np.where(known, areas, 0.0).sum(axis=0)
+                found[first : first + len(some)] = total / np.maximum(known.sum(axis=0), 1)
+            return found
+        return np.array([self.formula(self, truth, answers, each) for each in times])
 
     def better(self, a: float, b: float) -> bool:
         """Whether score a is better than score b."""
@@ -190,27 +207,21 @@ def _absolutes(metric: Metric, y: np.ndarray, said: np.ndarray) -> np.ndarray:
     return np.abs(y - said)
 
 
-def _roc_auc(metric: Metric, y: np.ndarray, p: np.ndarray, w: np.ndarray | None) -> float:
-    """The area under the ROC curve; of several classes the mean of each against the rest."""
-    from sklearn.metrics import roc_auc_score
+def _area(name: str) -> Any:
+    """The area under a curve of the positive class; of several classes the mean of each against the rest."""
 
+    def formula(metric: Metric, y: np.ndarray, p: np.ndarray, w: np.ndarray | None) -> float:
+        areas = [getattr(one, name)(w) for one in ranked_classes(metric, y, p)]
+        areas = [float(area) for area in areas if np.isfinite(area)]
+        return float(np.mean(areas)) if areas else float("nan")
+
+    return formula
+
+
+def ranked_classes(metric: Metric, y: np.ndarray, p: np.ndarray) -> list[RankedScores]:
+    """Scores of the positive class against the other, or of each class against the rest."""
     places = [metric.positive] if len(metric.classes) == 2 else range(len(metric.classes))
-    areas = [
-        roc_auc_score(y == k, p[:, k], sample_weight=w)
-        for k in places
-        if 0 < (y == k).sum() < len(y)
-    ]
-    return float(np.mean(areas)) if areas else float("nan")
-
-
-def _average_precision(metric: Metric, y: np.ndarray, p: np.ndarray, w: np.ndarray | None) -> float:
-    from sklearn.metrics import average_precision_score
-
-    places = [metric.positive] if len(metric.classes) == 2 else range(len(metric.classes))
-    areas = [
-        average_precision_score(y == k, p[:, k], sample_weight=w) for k in places if (y == k).any()
-    ]
-    return float(np.mean(areas)) if areas else float("nan")
+    return [RankedScores(y == k, p[:, k]) for k in places]
 
 
 def _confusion(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None) -> np.ndarray:
@@ -260,8 +271,8 @@ def _median_error(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray
 # name: (title, higher is better, needs, formula, losses of rows)
 _CLASSIFYING: dict[str, tuple[str, bool, Needs, Any, Any]] = {
     "log_loss": ("Log loss", False, "probability", _of_rows(), _log_losses),
-    "roc_auc": ("ROC AUC", True, "probability", _roc_auc, None),
-    "average_precision": ("Average precision", True, "probability", _average_precision, None),
+    "roc_auc": ("ROC AUC", True, "probability", _area("roc_auc"), None),
+    "average_precision": ("Average precision", True, "probability", _area("average_precision"), None),
     "brier": ("Brier score", False, "probability", _of_rows(), _brier_losses),
     "accuracy": ("Accuracy", True, "class", _of_rows(lambda wrong: 1 - wrong), _wrong),
     "balanced_accuracy": ("Balanced accuracy", True, "class", _balanced_accuracy, _wrong),

@@ -122,7 +122,16 @@ class Study(BaseEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, bayes: Any = None, title: str = "", source: str = "") -> Study:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        bayes: Any = None,
+        test: Any = None,
+        title: str = "",
+        source: str = "",
+    ) -> Study:
         """Study a table.
 
         Parameters
@@ -133,6 +142,8 @@ class Study(BaseEstimator):
             The name of the target, or the targets of the rows of X.
         bayes : generator of `bosquet.datasets` or function of X, optional
             Of simulated data: the truth, which gets a row in the table.
+        test : table, optional
+            Rows to come, with or without the target: the exploration tells which columns have drifted.
         title, source : str, optional
             For the page: what it is called, and where the table is from.
 
@@ -141,7 +152,8 @@ class Study(BaseEstimator):
         self
         """
         with unchanged_on_failure(self):
-            wishes = self._wishes(bayes, title, source)
+            given = {"bayes": bayes, "test": test, "title": title, "source": source}
+            wishes = self._wishes(given)
             table = read_study_table(X, y, self.task)
             result = Run(table, wishes).go()
             self.record_ = result.record
@@ -180,7 +192,7 @@ class Study(BaseEstimator):
         check_is_fitted(self, "best_")
         self.best_.save(path)
 
-    def _wishes(self, bayes: Any, title: str, source: str) -> Wishes:
+    def _wishes(self, given: dict[str, Any]) -> Wishes:
         check_value("task", self.task, choice(*TASKS))
         check_value("repeats", self.repeats, integer(1, none=True))
         check_value("random_state", self.random_state, integer(0, none=True))
@@ -198,9 +210,7 @@ class Study(BaseEstimator):
             n_jobs=self.n_jobs,
             checkpoint=self.checkpoint,
             verbose=int(self.verbose),
-            bayes=bayes,
-            title=title,
-            source=source,
+            **given,
         )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -30,8 +30,9 @@ from bosquet.study.record import Winner
 from bosquet.study.scoring import answer_of
 
 BACKGROUND_ROWS = 100
-# Share of the budget that must still be left when a part of the explanation begins.
-END_OF_EXPLAINING = 0.97
+# Shares of the budget after which no part of the explanation is begun, and no further fit for the learning
+# curve. A winner without its reasons is worth little: what takes no fit may go over the budget a little.
+END_OF_EXPLAINING, END_OF_FITS = 1.08, 0.97
 
 
 @dataclass
@@ -159,5 +160,5 @@ class Explainer:
             rows=self.rows,
             whole=self.outcome.score,
             one_fit=self.outcome.one_fit_seconds,
-            left=lambda: self.clock.left(END_OF_EXPLAINING),
+            left=lambda: self.clock.left(END_OF_FITS),
         )

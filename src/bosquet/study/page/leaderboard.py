@@ -9,6 +9,7 @@ from bosquet.study.page.answer import chosen, compared
 from bosquet.study.page.embedding import text
 from bosquet.study.page.wording import (
     NOTHING,
+    SPLITS_FOR_INTERVALS,
     better,
     count,
     decimal,
@@ -41,12 +42,16 @@ def leaderboard(record: Record) -> str:
     rows += [_left_out(m) for m in record["methods"] if not any(m is d for d in done)]
     metric = record["metric"]
     lead = (
-        "Each dot is a method’s mean over the splits, the bar its 95 % interval, the small ticks the single splits. "
-        "Differences to the best are paired, split by split."
+        "Each dot is a method’s mean over the splits, the bar its 95 % interval, the small ticks the single "
+        "splits. Differences to the best are paired, split by split."
+        if record["repeats"] >= SPLITS_FOR_INTERVALS
+        else "Each dot is a method’s score on the test rows, the bar its 95 % interval over draws of those "
+        "rows. Differences to the best are paired, row by row."
     )
     marks = (
-        '<p class="legend"><span class="key best"></span> best or not distinguishable from it '
-        '<span class="key worse"></span> measurably worse</p>'
+        '<p class="legend"><span><span class="key best"></span>'
+        "best, or not distinguishable from it (≈ best)</span>"
+        '<span><span class="key worse"></span>measurably worse</span></p>'
         if compared(record)
         else ""
     )
@@ -56,7 +61,7 @@ def leaderboard(record: Record) -> str:
 {marks}
 <div class="scroller" tabindex="0" role="region" aria-label="Leaderboard">
 <table class="board" id="board">
-<caption class="hidden">Methods by {text(in_sentence(metric["title"]))} on test rows, {better(metric)}</caption>
+<caption class="hidden">Methods by {text(in_sentence(metric["title"]))}, {better(metric)}</caption>
 <thead><tr>{_head(scale)}</tr></thead>
 <tbody>{"".join(rows)}</tbody>
 </table></div></section>"""
@@ -98,7 +103,7 @@ class Scale:
         return self.low <= value <= self.high
 
     def ticks(self) -> list[tuple[float, str]]:
-        step = _round_step((self.high - self.low) / 3)
+        step = _round_step((self.high - self.low) / 5)
         places = max(0, -math.floor(math.log10(step) + 1e-9))
         first = math.ceil(self.low / step)
         values = [i * step for i in range(first, math.floor(self.high / step) + 1)]
@@ -132,7 +137,9 @@ def _head(scale: Scale) -> str:
                 f'<div class="ticks" aria-hidden="true">{ticks}</div></th>'
             )
             continue
-        cells.append(f'<th scope="col" class="{key}" data-key="{key}" data-sort="{sort}">{title}</th>')
+        cells.append(
+            f'<th scope="col" class="{key}" data-key="{key}" data-sort="{sort}">{title}</th>'
+        )
     return "".join(cells)
 
 
@@ -142,7 +149,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
     winner = chosen(record)
     tags = '<span class="tag chosen">chosen</span>' if method is winner else ""
     if compared(record) and level and method is not best:
-        tags += '<span class="tag level">not distinguishable</span>'
+        tags += '<span class="tag level" title="not distinguishable from the best">≈ best</span>'
     if method["subsampled"]:
         tags += f'<span class="tag">on {count(method["rows_used"])} rows</span>'
     tags = f' <span class="tags">{tags}</span>' if tags else ""
@@ -153,7 +160,8 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
         f'<td class="score" data-value="{method["mean"]}">{decimal(method["mean"], places)}</td>'
         f'<td class="interval-cell">{_interval(method, scale, places)}</td>'
         f"{_difference(method, method is best, places)}"
-        f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">{duration(method["fit_seconds"])}</td>'
+        f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">'
+        f"{duration(method['fit_seconds'])}</td>"
         f'<td class="predict" data-value="{_sortable(method["predict_microseconds"])}">'
         f"{microseconds(method['predict_microseconds'])}</td></tr>"
     )
@@ -208,7 +216,12 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
 
 
 def _left_out(method: MethodRecord) -> str:
-    words = {"failed": "failed", "skipped": "left out", "waiting": "not reached", "done": "no score"}
+    words = {
+        "failed": "failed",
+        "skipped": "left out",
+        "waiting": "not reached",
+        "done": "no score",
+    }
     status = words.get(method["status"], method["status"])
     message = method["message"] or "no reason was given"
     return (

@@ -13,12 +13,14 @@ const HUES = ["blue", "orange", "green", "red", "violet", "grey"];
 function hueOf(name) {
   if (RECORD.task === "binary" && RECORD.positive !== null) return name === RECORD.positive ? "orange" : "blue";
   const place = RECORD.classes.indexOf(name);
-  return place < 0 ? "blue" : HUES[Math.min(place, HUES.length - 1)];
+  return place < 0 || RECORD.classes.length > HUES.length ? "blue" : HUES[Math.min(place, HUES.length - 1)];
 }
+
+const NAMES = ["Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Poisson"];
 
 function inSentence(title) {
   const first = title.split(" ")[0];
-  return /^.[a-zà-ÿ]*$/.test(first) ? title[0].toLowerCase() + title.slice(1) : title;
+  return /^.[a-zà-ÿ]*$/.test(first) && !NAMES.includes(first) ? title[0].toLowerCase() + title.slice(1) : title;
 }
 
 /* A section of the page: `nav` is its name in the bar, `lead` the sentence under its title. */
