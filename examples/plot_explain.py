@@ -1,4 +1,6 @@
-"""Why a model says what it says: all rows, one row, one feature, and two of them together.
+"""
+Why a model says what it says: all rows, one row, one feature, and two of them together
+=======================================================================================
 
     python examples/plot_explain.py [explain.png]
 
