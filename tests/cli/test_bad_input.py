@@ -79,8 +79,8 @@ def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path
         assert note in err
 
 
-def test_a_hundred_thousand_columns_are_no_hindrance(bosquet, tmp_path):
-    n = 100_000
+@pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
     row = ",".join(["1.5", "2.5"] * (n // 2))
     other = ",".join(["0.5", "1.5"] * (n // 2))
     text = ",".join(f"v{i}" for i in range(n)) + ",y\n" + f"{row},a\n{other},b\n" * 6
@@ -90,7 +90,7 @@ def test_a_hundred_thousand_columns_are_no_hindrance(bosquet, tmp_path):
         "fit", tmp_path / "t.csv", "-t", "y", "--method", "tree", "-o", tmp_path / "m", "-q"
     )
     assert code == 0, err
-    assert "100,000 columns" in said
+    assert f"{n:,} columns" in said
     assert time.perf_counter() - start < 120  # some seconds, on a machine that is not busy
 
 
