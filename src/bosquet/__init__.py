@@ -6,7 +6,6 @@
 array(['a', 'b'], dtype='<U1')
 """
 
-from bosquet._core import ModelFileError
 from bosquet._lazy import looked_up
 
 __version__ = "0.1.0"
@@ -28,6 +27,7 @@ _HOME = {
     "GradientBoostingRegressor": "bosquet.boosting",
     "LPBoostClassifier": "bosquet.boosting",
     "Mixture": "bosquet.experts",
+    "ModelFileError": "bosquet._core",
     "RandomForestClassifier": "bosquet.forests",
     "RandomForestRegressor": "bosquet.forests",
     "Study": "bosquet.study.study",

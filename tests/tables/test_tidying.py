@@ -265,3 +265,23 @@ def test_any_column_of_cells_gives_numbers_or_categories(cells):
         assert found[name].dtype.kind in "iuf" or found[name].dtype.name == "category"
         if found[name].dtype.kind == "f":
             assert not np.isinf(found[name]).any()
+
+
+def test_a_wide_table_is_treated_as_a_narrow_one():
+    random = np.random.default_rng(0)
+    wide = pd.DataFrame(random.normal(size=(30, 1500)), columns=[f"v{i}" for i in range(1500)])
+    wide["v7"], wide["v8"], wide["v9"] = 1.0, np.nan, range(30)
+    wide["user_id"] = np.arange(30) * 7 + 2
+    wide.loc[3, "v10"] = np.inf
+    wide["colour"] = ["red", "blue"] * 15
+    tidier = TableTidier().fit(wide)
+    narrow = TableTidier().fit(wide[["v6", "v7", "v8", "v9", "v10", "user_id", "colour"]])
+    plans = {plan.name: plan for plan in tidier.plans}
+    assert {name: plans[name] for name in ("v6", "v7", "v8", "v9", "user_id", "colour")} == {
+        plan.name: plan for plan in narrow.plans if plan.name != "v10"
+    }
+    found = tidier.transform(wide)
+    assert found.columns.tolist() == tidier.feature_names
+    assert found.shape == (30, 1498)
+    assert np.isnan(found["v10"][3])
+    assert found["colour"].tolist() == ["red", "blue"] * 15

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ REASONS = ("", "constant", "empty", "identifier", "text", "nested")
 
 FEWEST_ROWS = 20  # fewer do not tell a number of a row from a quantity
 FEW_LEVELS = 20  # as many texts are categories, however few rows there are
+FEWEST_ROWS_A_LEVEL = 3  # on average; of fewer nothing can be learned
 MANY_LEVELS = 100  # a category with more is worth a note
 MOSTLY = 0.9  # share of numbers from which on other words stand for nothing
 
@@ -45,17 +46,16 @@ class ColumnPlan:
 
     def to_state(self) -> dict[str, Any]:
         """What JSON can hold; defaults are left out."""
-        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-        if plain["outputs"] == [self.name]:
-            del plain["outputs"]
-        defaults: dict[str, Any] = {
-            "reason": "",
-            "decimal": ".",
-            "format": None,
-            "parts": [],
-            "levels": [],
-        }
-        return {key: v for key, v in plain.items() if key not in defaults or v != defaults[key]}
+        state: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        for key in ("reason", "format", "parts", "levels"):
+            value = getattr(self, key)
+            if value:
+                state[key] = list(value) if isinstance(value, tuple) else value
+        if self.decimal != ".":
+            state["decimal"] = self.decimal
+        if self.kind != "left out" and self.outputs != (self.name,):
+            state["outputs"] = list(self.outputs)
+        return state
 
     @classmethod
     def from_state(cls, state: Any) -> ColumnPlan:
@@ -133,6 +133,11 @@ def plan_column(name: str, series: Any) -> tuple[ColumnPlan, str]:
     return _plan_levels(name, known, isinstance(dtype, pd.CategoricalDtype))
 
 
+def names_rows(name: str) -> bool:
+    """Whether a column is called as identifiers are."""
+    return _IDENTIFIER.search(name.strip()) is not None
+
+
 def _left_out(name: str, reason: str) -> ColumnPlan:
     return ColumnPlan(name, "left out", reason)
 
@@ -157,7 +162,7 @@ def _plan_numbers(
         steps = np.diff(values)
         if abs(int(steps[0])) == 1 and (steps == steps[0]).all():
             return _left_out(name, "identifier"), "numbers the rows; left out"
-        if _IDENTIFIER.search(name.strip()) and np.unique(values).size == values.size:
+        if names_rows(name) and np.unique(values).size == values.size:
             return _left_out(name, "identifier"), "an identifier, different in every row; left out"
     if values.dtype.kind == "f" and np.isinf(values).any():
         return plan, "holds infinite values, which count as missing"
@@ -219,7 +224,7 @@ def _plan_categories(
     rows, distinct = int(counts.sum()), len(texts)
     if distinct == 1 and rows == len(known.codes) and rows > 1:
         return _left_out(name, "constant"), "constant; left out"
-    if distinct > max(FEW_LEVELS, rows / 2):
+    if distinct > max(FEW_LEVELS, rows / FEWEST_ROWS_A_LEVEL):
         names = distinct == rows and not any(" " in text for text in texts[:1000])
         reason = "identifier" if names else "text"
         what = "an identifier" if names else "text"
@@ -291,6 +296,8 @@ def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     known = leveled(series)
     if known is None:
         raise TableError(f"the column {plan.name!r} holds no numbers, as it did in training")
+    if holds(known.levels, *NUMBERS):
+        return [_finite(known.spread(np.array([float(level) for level in known.levels])))], ""
     texts = [text_of(level) for level in known.levels]
     if {text.lower() for text in texts} <= {"true", "false"}:
         return [_truth(known, texts)], ""

@@ -245,7 +245,7 @@ def _column(column: Any, decimal: str) -> Any:
             return truth.to_numpy(zero_copy_only=False)
         return pd.array(truth.to_pylist(), dtype="boolean")
     some = levels[:_LOOKED_AT].to_pylist()
-    mostly_text = sum(map(looks_numeric, some)) <= len(some) / 2
-    if mostly_text and len(levels) <= _KEPT_AS_CATEGORIES * len(values):
+    all_text = not any(map(looks_numeric, some))
+    if all_text and len(levels) <= _KEPT_AS_CATEGORIES * len(values):
         return coded.to_pandas()
     return values.to_pandas()

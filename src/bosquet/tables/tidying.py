@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.tables.columns import ColumnPlan, as_numbers, plan_column
+from bosquet.tables.columns import ColumnPlan, as_numbers, names_rows, plan_column
 from bosquet.tables.delimited import distinct_names
 from bosquet.tables.errors import TableError, load_pandas
 from bosquet.tables.levels import NUMBERS, holds, leveled, text_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
+from bosquet.tables.wide import block_of, plain_numbers_at, plainly_varied
 
 VERSION = 1
 _NAMED = 5  # columns named in a note about many
@@ -32,7 +33,7 @@ def tidy(frame: Any, target: str | None = None) -> Tidied:
 
     Dates become parts (year, month, day, weekday, hour, minute, where they vary), numbers stored as text
     become numbers, booleans 0 and 1, text a category. Left out are columns that are constant or empty, that
-    number or name the rows, and text that differs in most rows. Rows without a target are left out.
+    number or name the rows, and text with fewer than three rows a value. Rows without a target are left out.
 
     Parameters
     ----------
@@ -119,8 +120,14 @@ class TableTidier:
                 )
                 rows = known
         noted: list[tuple[str, str]] = []
-        for name, series in _columns(frame, names):
+        frame = _bare(frame)
+        plain = plainly_varied(frame if rows is None else frame[rows], plain_numbers_at(frame))
+        for place, name in enumerate(names):
             if name != new.target:
+                if plain[place] and not names_rows(name):
+                    new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
+                    continue
+                series = frame.iloc[:, place]
                 plan, note = plan_column(name, series if rows is None else series[rows])
                 new.plans.append(plan)
                 if note:
@@ -230,7 +237,8 @@ class TableTidier:
         """The features, the target (None unless asked for), and notes on values that were given up."""
         pd = load_pandas()
         names, _ = distinct_names([str(name) for name in frame.columns])
-        found = dict(_columns(frame, names))
+        frame = _bare(frame)
+        found = {name: place for place, name in enumerate(names)}
         wanted = [plan.name for plan in self.plans if plan.kind != "left out"]
         absent = [name for name in wanted if name not in found]
         if absent:
@@ -238,15 +246,25 @@ class TableTidier:
             raise TableError(
                 f"the table lacks the {one} {_listed(absent)} of the one that was learned from"
             )
+        plain = plain_numbers_at(frame)
+        together = [
+            plan for plan in self.plans if plan.kind == "number" and plain[found[plan.name]]
+        ]
         arrays: dict[str, Any] = {}
         noted = []
+        alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
         for plan in self.plans:
-            if plan.kind != "left out":
-                columns, note = plan.apply(found[plan.name])
+            if plan.kind != "left out" and plan.name in alone:
+                columns, note = plan.apply(frame.iloc[:, found[plan.name]])
                 arrays.update(zip(plan.outputs, columns, strict=True))
                 if note:
                     noted.append((plan.name, note))
         features = pd.DataFrame(arrays)
+        if together:
+            names_together = [plan.name for plan in together]
+            block = block_of(frame, np.array([found[n] for n in names_together]), names_together)
+            features = pd.concat([block, features], axis=1) if arrays else block
+            features = features[self.feature_names]
         labels = self._raw_target(frame, names) if with_target else None
         return features, labels, _gathered(noted)
 
@@ -313,10 +331,11 @@ class TableTidier:
         return new
 
 
-def _columns(frame: Any, names: list[str]) -> Any:
+def _bare(frame: Any) -> Any:
+    """The frame without its attributes, which pandas would copy for every column."""
     frame = frame.copy(deep=False)
-    frame.attrs = {}  # pandas would copy them for every column
-    return zip(names, (series for _, series in frame.items()), strict=True)
+    frame.attrs = {}
+    return frame
 
 
 def _listed(names: list[str]) -> str:
