@@ -8,6 +8,7 @@ import pytest
 from stand_ins import Slow, constant, method
 
 from bosquet import Study
+from bosquet.study import _schedule
 from bosquet.study._clock import Clock, in_words, seconds_of
 from bosquet.study._schedule import in_order
 from bosquet.study._trial import from_the_middle, halving
@@ -107,3 +108,23 @@ def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
         assert sorted(halving(n)) == list(range(n))
     seen = [one.complexity for one in from_the_middle(slow("a", 0, range(5))).candidates(None)]
     assert seen == [2, 1, 4, 0, 3]
+
+
+def test_of_wide_tables_a_method_far_over_its_share_is_stopped_and_the_others_still_tried(
+    monkeypatch,
+):
+    monkeypatch.setattr(_schedule, "WIDE", 1)
+
+    class Endless(Slow):
+        def fit(self, X, y):
+            for _ in range(4000):
+                time.sleep(0.01)
+            return super().fit(X, y)
+
+    endless = method("endless", lambda shape, value, seed: Endless(0), (1, 2))
+    began = time.monotonic()
+    study = Study(budget=8, verbose=0, methods=[endless, slow("quick", 0.01)]).fit(table(), "y")
+    assert time.monotonic() - began < 16
+    assert study.table_.loc["endless", "status"] == "failed"
+    assert "longer than its share" in study.table_.loc["endless", "message"]
+    assert study.table_.loc["quick", "status"] == "done"

@@ -150,6 +150,11 @@ def test_wrong_wishes_are_told_in_one_line(settings, message):
         (drawn(40)[:0], "y", "no rows"),
         (drawn(40).set_axis(["a", "y", "y"], axis=1), "y", "2 columns are called 'y'"),
         (drawn(40), [0, 1], "X has 40 rows, but y has 2"),
+        (
+            np.zeros((12, 100_000)),
+            [0, 1] * 6,
+            "has 100,000 columns, and a study takes up to 20,000",
+        ),
         (drawn(40).assign(y=["same"] * 40), "y", "is same in every row"),
         (
             pd.DataFrame({"a": [f"t{k}" for k in range(40)], "y": [0, 1] * 20}),

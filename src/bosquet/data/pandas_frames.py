@@ -12,8 +12,8 @@ from .python_objects import read_objects
 from .table import DATE_ADVICE, NESTED_ADVICE, Coded, Column, Numbers, Table, place, unsupported
 
 # Taking a column out of a frame costs pandas some 20 microseconds; below this many values a
-# frame of nothing but numbers is copied whole instead.
-_SMALL_FRAME = 100_000
+# frame of nothing but numbers is copied whole instead, and a larger one whose columns are short.
+_SMALL_FRAME, _SHORT_COLUMNS, _MOST_VALUES = 100_000, 4000, 8_000_000
 
 
 def table_of_pandas(frame: Any) -> Table:
@@ -30,7 +30,8 @@ def table_of_pandas(frame: Any) -> Table:
 
 
 def _small_matrix(frame: Any) -> np.ndarray | None:
-    if frame.size > _SMALL_FRAME:
+    short = len(frame) <= _SHORT_COLUMNS and frame.size <= _MOST_VALUES
+    if frame.size > _SMALL_FRAME and not short:
         return None
     kinds = {
         dtype.kind if isinstance(dtype, np.dtype) else "other" for dtype in frame.dtypes.tolist()

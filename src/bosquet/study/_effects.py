@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +15,9 @@ from bosquet.study.scoring import Metric, answer_of
 
 # Columns that are permuted one by one; of more, those that the predictions follow most.
 MOST_PERMUTED = 64
-ROWS, REPEATS, FEWEST_ROWS = 2000, 3, 100
+ROWS, REPEATS, FEWEST_ROWS, FEWEST_CALLS = 2000, 3, 100, 12
+# Values of a table that the model is asked about at once.
+MOST_VALUES = 10_000_000
 SHOWN = 6  # columns whose dependence is drawn
 CURVE_ROWS, GRID, MOST_LEVELS = 200, 25, 30
 
@@ -28,101 +32,97 @@ def importances(
     microseconds: float,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """What the score loses when a column is permuted, the largest 100, largest first.
+    """What the score loses when a column is permuted, as a share of the largest loss in percent.
 
-    With `seconds`, as many rows as there is time for at so many microseconds a row.
+    Largest first, with the standard error over permutations. With `seconds`, of as many rows as there is
+    time for at so many microseconds a row, and of as many columns.
     """
-    from bosquet.explain import importance
-
-    columns = _followed(model, X, metric, seed)
-    rows, repeats = min(ROWS, len(y)), REPEATS
+    rows = min(ROWS, len(y), max(MOST_VALUES // X.shape[1], FEWEST_ROWS))
     if seconds is not None:
-        afford = int(seconds * 1e6 / (max(microseconds, 1.0) * (len(columns) + 1)))
-        repeats = int(np.clip(afford // max(rows, 1), 1, REPEATS))
-        rows = int(np.clip(afford // repeats, min(FEWEST_ROWS, rows), rows))
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(y))[:rows])
-    some, truth = take(X, chosen), y[chosen]
-    narrow = _with_the_rest_fixed(model, some, columns)
+        afford = int(seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MOST_PERMUTED)))
+        rows = int(np.clip(afford, min(FEWEST_ROWS, rows), rows))
+    random = np.random.default_rng(seed)
+    chosen = np.sort(random.permutation(len(y))[:rows])
+    some, truth = take(X, chosen).copy(), y[chosen]
+    # How long the model takes to answer has a part that no number of rows takes away.
+    began = time.perf_counter()
+    whole = metric.score(truth, answer_of(model, some, metric))
+    calls = MOST_PERMUTED * REPEATS
+    if seconds is not None:
+        one_answer = max(time.perf_counter() - began, 1e-6)
+        calls = int(np.clip(seconds / one_answer, FEWEST_CALLS, calls))
+    columns = _followed(model, some, metric, min(calls, MOST_PERMUTED))
+    repeats = int(np.clip(calls // len(columns), 1, REPEATS))
+    losses = np.empty((repeats, len(columns)))
+    for place, name in enumerate(columns):
+        own = some[name]
+        for repeat in range(repeats):
+            some[name] = take(own, random.permutation(rows)).set_axis(some.index)
+            score = metric.score(truth, answer_of(model, some, metric))
+            losses[repeat, place] = metric.sign * (whole - score)
+        some[name] = own
+    return _largest_first(columns, losses)
 
-    def scoring(estimator: Any, table: Any, target: Any) -> float:
-        return metric.sign * metric.score(target, answer_of(narrow(table), table, metric))
 
-    found = importance(
-        model,
-        some[columns],
-        truth,
-        kind="permutation",
-        scoring=scoring,
-        n_repeats=repeats,
-        random_state=seed,
-    )
-    order = np.argsort(-found.mean, kind="stable")
-    spread = np.nan_to_num(found.scaled_std)
+def _largest_first(columns: list[str], losses: np.ndarray) -> list[dict[str, Any]]:
+    mean, n = losses.mean(axis=0), len(losses)
+    spread = losses.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(columns))
+    factor = 100 / mean.max() if mean.max() > 0 else 0.0
     return [
         {
-            "feature": found.names[place],
-            "value": float(found.scaled[place]),
-            "spread": float(spread[place]),
+            "feature": columns[place],
+            "value": float(factor * mean[place]),
+            "spread": float(factor * spread[place]),
         }
-        for place in order
+        for place in np.argsort(-mean, kind="stable")
     ]
 
 
-def _with_the_rest_fixed(model: Any, X: Any, columns: list[str]) -> Callable[[Any], Any]:
-    """The model as one of some columns alone; the others have their own values in the same rows."""
-    if len(columns) == X.shape[1]:
-        return lambda table: model
-
-    class Narrow:
-        classes_ = getattr(model, "classes_", None)
-
-        def __init__(self, table: Any):
-            self.whole = X.assign(**{name: table[name].to_numpy() for name in columns})
-            for name in columns:  # to_numpy loses types such as categories
-                self.whole[name] = table[name].set_axis(X.index)
-
-        def predict(self, table: Any) -> Any:
-            return model.predict(self.whole)
-
-        def __getattr__(self, name: str) -> Any:
-            if name in ("predict_proba", "decision_function") and hasattr(model, name):
-                return lambda table: getattr(model, name)(self.whole)
-            raise AttributeError(name)
-
-    return Narrow
-
-
-def _followed(model: Any, X: Any, metric: Metric, seed: int) -> list[str]:
-    """All columns, or of very many those whose values go most with the predictions."""
+def _followed(model: Any, X: Any, metric: Metric, most: int) -> list[str]:
+    """All columns, or of more than `most` those whose values go most with the predictions."""
     names = list(X.columns)
-    if len(names) <= MOST_PERMUTED:
+    if len(names) <= most:
         return names
-    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:500])
-    some = take(X, rows)
+    some = X[:500]
     said = answer_of(model, some, metric)
     said = said if said.ndim == 1 else said[:, metric.positive if said.shape[1] == 2 else 0]
-    shares = np.array([_explained_by(some.iloc[:, k], said) for k in range(len(names))])
-    best = np.sort(np.argsort(-shares, kind="stable")[:MOST_PERMUTED])
+    shares = _explained(some, said)
+    best = np.sort(np.argsort(-shares, kind="stable")[:most])
     return [names[place] for place in best]
 
 
-def _explained_by(column: Any, said: np.ndarray) -> float:
-    """The share of the predictions' variance between ten parts of the column, or between its levels."""
+def _explained(X: Any, said: np.ndarray) -> np.ndarray:
+    """The share of the predictions' variance that each column explains alone, roughly.
+
+    A number by a line, or by its distance from the median; a category by its levels.
+    """
     from pandas.api.types import is_numeric_dtype
 
-    if is_numeric_dtype(column.dtype):
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        known = values[np.isfinite(values)]
-        if known.size == 0:
-            return 0.0
-        group = np.searchsorted(np.unique(np.quantile(known, np.linspace(0.1, 0.9, 9))), values)
-    else:
-        group = column.astype("category").cat.codes.to_numpy() + 1
-    counts = np.bincount(group)
-    means = np.bincount(group, said)[counts > 0] / counts[counts > 0]
-    total = said.var() * len(said)
-    between = float((counts[counts > 0] * (means - said.mean()) ** 2).sum())
-    return between / total if total > 0 else 0.0
+    shares = np.zeros(X.shape[1])
+    number = np.array([is_numeric_dtype(dtype) for dtype in X.dtypes])
+    if number.any():
+        values = X.loc[:, number].to_numpy(dtype=float, na_value=np.nan)
+        values = np.where(np.isfinite(values), values, np.nan)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of columns without any value
+            middle = np.nanmedian(values, axis=0)
+        values = np.where(np.isnan(values), middle, values) - middle
+        shares[number] = np.fmax(_squared_correlation(values, said), 0.0)
+        shares[number] = np.fmax(shares[number], _squared_correlation(np.abs(values), said))
+    for place in np.flatnonzero(~number):
+        group = X.iloc[:, place].astype("category").cat.codes.to_numpy() + 1
+        counts = np.bincount(group)
+        means = np.bincount(group, said)[counts > 0] / counts[counts > 0]
+        total = said.var() * len(said)
+        between = float((counts[counts > 0] * (means - said.mean()) ** 2).sum())
+        shares[place] = between / total if total > 0 else 0.0
+    return shares
+
+
+def _squared_correlation(values: np.ndarray, said: np.ndarray) -> np.ndarray:
+    centred, other = values - values.mean(axis=0), said - said.mean()
+    with np.errstate(all="ignore"):
+        return (other @ centred) ** 2 / ((centred**2).sum(axis=0) * (other @ other))
 
 
 def dependences(
@@ -137,7 +137,8 @@ def dependences(
     seed: int,
 ) -> list[Dependence]:
     """The mean answer along the most important columns, with the middle 80 % of single rows' curves."""
-    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:CURVE_ROWS])
+    most = max(MOST_VALUES // (X.shape[1] * GRID), 20)
+    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[: min(CURVE_ROWS, most)])
     some = take(X, rows)
     shown_class = _shown_class(y, metric)
     found: list[Dependence] = []

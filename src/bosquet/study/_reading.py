@@ -11,6 +11,9 @@ import numpy as np
 from bosquet.study._frames import as_frame, pandas_or_error
 from bosquet.study._target import Target, read_target
 
+# Twenty methods, each tuned and repeated, read every column some hundred times.
+MOST_COLUMNS = 20_000
+
 
 @dataclass
 class StudyTable:
@@ -41,6 +44,11 @@ def read_study_table(data: Any, target: Any, task: str) -> StudyTable:
     frame = as_frame(data)
     if len(frame) == 0:
         raise ValueError("the table has no rows")
+    if frame.shape[1] > MOST_COLUMNS + 1:
+        raise ValueError(
+            f"the table has {frame.shape[1]:,} columns, and a study takes up to {MOST_COLUMNS:,}: choose"
+            " those that matter, or fit one model such as GradientBoostingClassifier, which takes any number"
+        )
     features, series, name = _parted(frame, target)
     found = read_target(series, name, task)
     raw = features if found.kept.all() else features[found.kept]

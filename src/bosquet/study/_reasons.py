@@ -10,6 +10,8 @@ import numpy as np
 
 # Orders of the columns that are drawn for a row, in pairs of one and its reverse.
 DRAWS = 16
+# Values of the table that is asked about at once; of wide tables fewer orders are drawn.
+MOST_VALUES = 10_000_000
 # Beyond this many columns the least important ones are filled in together.
 MOST_COLUMNS = 24
 OTHERS = "(all others)"
@@ -75,14 +77,16 @@ def _drawn(
     """
     random = np.random.default_rng(seed)
     groups = _groups([str(name) for name in X.columns], order)
-    n, half, steps = len(X), DRAWS // 2, len(groups) + 1
+    n, steps = len(X), len(groups) + 1
+    half = int(np.clip(MOST_VALUES // (2 * n * steps * X.shape[1]), 1, DRAWS // 2))
+    draws = 2 * half
     orders = np.array([[random.permutation(len(groups)) for _ in range(half)] for _ in range(n)])
     orders = np.concatenate([orders, orders[:, :, ::-1]], axis=1)  # (rows, draws, groups)
     behind = np.tile(random.integers(len(background), size=(n, half)), 2)
     said = _raw_scale(model, outputs is not None)(_walks(X, background, orders, behind, groups))
     if outputs is not None:
-        said = said[np.arange(len(said)), np.repeat(outputs, DRAWS * steps)]
-    said = said.reshape(n, DRAWS, steps)
+        said = said[np.arange(len(said)), np.repeat(outputs, draws * steps)]
+    said = said.reshape(n, draws, steps)
     parts = np.empty(orders.shape)
     np.put_along_axis(parts, orders, np.diff(said, axis=2), axis=2)
     names = [name for name, _ in groups]

@@ -63,9 +63,8 @@ class Result:
 class Run:
     """One study of one table."""
 
-    def __init__(self, table: StudyTable, wishes: Wishes):
-        self.table, self.wishes = table, wishes
-        self.clock = Clock(wishes.budget)
+    def __init__(self, table: StudyTable, wishes: Wishes, clock: Clock):
+        self.table, self.wishes, self.clock = table, wishes, clock
         target = table.target
         costs = checked_costs(wishes.costs, target)
         name = default_metric(target.task, target.rarest, costs)

@@ -29,6 +29,9 @@ LEAST_SHARE = 0.02
 NO_TIME = "no time was left for it"
 # Seconds below which a method says nothing of how far over its time it goes; and what is believed at most.
 MEASURABLE, MOST_OVERRUN = 0.5, 4.0
+# A method is stopped when it takes so many times its share and this share of the budget.
+FAR_OVER, LARGEST_SHARE = 3.0, 0.12
+WIDE = 500  # columns
 
 # What a method's time is worth against the others', and with it the order: the constant, what is cheap and
 # readable, then what is most often best, then the rest. What a method leaves is the others': a cheap one
@@ -122,11 +125,12 @@ class Schedule:
         for place, method in enumerate(self.methods):
             outcome = self.journal.get(0, method.name)
             if outcome is None:
-                if self._is_late() and place > 1:
+                if place > 1 and self._is_late():
                     outcome = Outcome(method.name, 0, "skipped", NO_TIME)
                 else:
                     seconds = self._share(self.methods[place:])
-                    outcome, estimator = run_trial(self.study, method, split, seconds=seconds)
+                    limits: dict[str, Any] = {"seconds": seconds, "at_most": self._at_most(seconds)}
+                    outcome, estimator = run_trial(self.study, method, split, **limits)
                     self._keep_leader(outcome, estimator)
                     self._learn_overrun(outcome, seconds)
                 self.journal.add(outcome, self.clock.elapsed())
@@ -135,6 +139,17 @@ class Schedule:
     def _is_late(self) -> bool:
         budget = self.clock.budget
         return budget is not None and self.clock.left(END_OF_ROUNDS) < LEAST_SHARE * budget
+
+    def _at_most(self, seconds: float | None) -> float | None:
+        """When a method is stopped: far over its share, and before it is at the winner's expense.
+
+        Of wide tables, where a single fit may take minutes; on others folds are better tried side by side.
+        """
+        if seconds is None or self.clock.budget is None or self.study.shape.n_indicators < WIDE:
+            return None
+        generous = max(FAR_OVER * seconds, LARGEST_SHARE * self.clock.budget)
+        half = self.clock.left(END_OF_ROUNDS) / 2  # the others are to have a chance
+        return max(min(generous, half), LEAST_SHARE * self.clock.budget)
 
     def _share(self, waiting: Sequence[Method]) -> float | None:
         """The seconds of the first method that waits, in proportion to what the methods are worth."""
@@ -164,8 +179,8 @@ class Schedule:
             ):
                 self.journal.drop_round(number)
                 return False
-            limit = None if not self.clock.timed else max(first.seconds, 0.2)
-            outcome, _ = run_trial(self.study, method, split, seconds=limit, how=how, first=first)
+            seconds = None if not self.clock.timed else max(first.seconds, 0.2)
+            outcome, _ = run_trial(self.study, method, split, seconds=seconds, how=how, first=first)
             self.journal.add(outcome, self.clock.elapsed())
             self.told(method, outcome, len(going) - place - 1)
         self.splits.append(split)

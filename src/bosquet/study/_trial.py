@@ -14,6 +14,7 @@ from bosquet.study._frames import take
 from bosquet.study._outcomes import How, Outcome, plain
 from bosquet.study._splits import Split, seed_of, subsample
 from bosquet.study._target import Target
+from bosquet.study._watchdog import OutOfTime, stopped_after
 from bosquet.study.deciding import (
     Decision,
     choose_decision,
@@ -61,12 +62,14 @@ def run_trial(
     split: Split,
     *,
     seconds: float | None = None,
+    at_most: float | None = None,
     how: How = "all",
     first: Outcome | None = None,
 ) -> tuple[Outcome, Any]:
     """The outcome, and the fitted estimator where there is one.
 
-    An error inside a method is its own: the outcome tells it, and the study goes on.
+    `seconds` is what the method should take, `at_most` when it is stopped. An error inside a method is its
+    own: the outcome tells it, and the study goes on.
     """
     began = time.perf_counter()
     outcome = Outcome(method.name, split.number, "failed", how=how)
@@ -74,7 +77,11 @@ def run_trial(
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            estimator = _tried(study, method, split, seconds, how, first, outcome)
+            with stopped_after(at_most):
+                limits = (seconds, at_most)
+                estimator = _tried(study, method, split, limits, how, first, outcome)
+        except OutOfTime as stopped:
+            outcome.message = str(stopped)
         except MemoryError:
             outcome.message = "out of memory; give it fewer rows"
         except Exception as error:
@@ -89,7 +96,7 @@ def _tried(
     study: Setting,
     method: Method,
     split: Split,
-    seconds: float | None,
+    limits: tuple[float | None, float | None],
     how: How,
     first: Outcome | None,
     outcome: Outcome,
@@ -98,11 +105,11 @@ def _tried(
     if unsuited:
         outcome.status, outcome.message = "skipped", unsuited
         return None
-    rows, shape = training_rows(study, method, split.train, seconds, first)
+    rows, shape = training_rows(study, method, split.train, limits[0], first)
     outcome.rows_used, outcome.subsampled = len(rows), len(rows) < len(split.train)
     X, y = take(study.X, rows), study.y[rows]
     began = time.perf_counter()
-    candidate, estimator = _fitted(study, method, X, y, shape, split, seconds, how, first, outcome)
+    candidate, estimator = _fitted(study, method, X, y, shape, split, limits, how, first, outcome)
     fitted = time.perf_counter()
     outcome.fit_seconds = fitted - began
     outcome.setting = plain(candidate.setting)
@@ -120,8 +127,7 @@ def training_rows(
 ) -> tuple[np.ndarray, TableShape]:
     """The rows that the method can afford: all of them, or a subsample with the classes in their shares."""
     shape = replace(study.shape, n_rows=len(train))
-    values = FEWEST_VALUES // max(shape.n_indicators, 1)
-    fewest = min(max(FEWEST_ROWS, values), ROWS_ENOUGH)
+    fewest = fewest_rows(shape)
     if len(train) <= fewest:
         return train, shape
     if first is not None:  # the splits are compared with each other
@@ -136,6 +142,12 @@ def training_rows(
     seed = seed_of(study.random_state, "rows", method.name)
     chosen = subsample(study.y[train], affordable, seed, stratify=study.target.is_classes)
     return train[chosen], replace(shape, n_rows=len(chosen))
+
+
+def fewest_rows(shape: TableShape) -> int:
+    """The least subsample of a table that a method is judged by."""
+    values = FEWEST_VALUES // max(shape.n_indicators, 1)
+    return min(max(FEWEST_ROWS, values), ROWS_ENOUGH, shape.n_rows)
 
 
 def _affordable(
@@ -161,12 +173,13 @@ def _fitted(
     y: np.ndarray,
     shape: TableShape,
     split: Split,
-    seconds: float | None,
+    limits: tuple[float | None, float | None],
     how: How,
     first: Outcome | None,
     outcome: Outcome,
 ) -> tuple[Candidate, Any]:
     """The chosen candidate, fitted to the rows given."""
+    seconds, at_most = limits
     from bosquet.study.tuning import tune
 
     seed = seed_of(study.random_state, "fit", method.name, split.number)
@@ -188,7 +201,7 @@ def _fitted(
         folds=FOLDS,
         seconds=seconds,
         random_state=seed,
-        n_jobs=study.n_jobs,
+        n_jobs=1 if at_most is not None else study.n_jobs,
     )
     outcome.curve, outcome.message = plain(tuned.curve), tuned.message
     fits = 1 if tuned.curve is None else len(tuned.curve["points"])

@@ -123,7 +123,8 @@ def _why(
 
 def _steadiness(chosen: MethodRecord, able: list[MethodRecord]) -> str:
     own = spread(chosen)
-    others = [s for m in able if m is not chosen and (s := spread(m)) is not None]
+    rivals = [m for m in able if m is not chosen and m["name"] != BASELINE]
+    others = [s for m in rivals if (s := spread(m)) is not None]
     if own is None or not others:
         return ""
     place = sum(other < own for other in others)

@@ -11,7 +11,7 @@ import numpy as np
 from bosquet._fitted import unchanged_on_failure
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
-from bosquet.study._clock import seconds_of
+from bosquet.study._clock import Clock, seconds_of
 from bosquet.study._reading import read_study_table
 from bosquet.study._running import Run, Wishes
 from bosquet.study._target import TASKS
@@ -154,8 +154,9 @@ class Study(BaseEstimator):
         with unchanged_on_failure(self):
             given = {"bayes": bayes, "test": test, "title": title, "source": source}
             wishes = self._wishes(given)
+            clock = Clock(wishes.budget)
             table = read_study_table(X, y, self.task)
-            result = Run(table, wishes).go()
+            result = Run(table, wishes, clock).go()
             self.record_ = result.record
             self.table_ = leaderboard(result.record)
             self.splits_ = [(split.train, split.test) for split in result.splits]
