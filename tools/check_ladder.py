@@ -42,6 +42,7 @@ ROOMS: dict[str, set[str]] = {
     "experts": {"base"},
     "explain": {"base", "parallel", "data", "tree"},
     "io": {"base", "tree"},
+    "vision": {"base", "parallel"},
 }
 ROOMS["bind"] = set(ROOMS)
 

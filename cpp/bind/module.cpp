@@ -36,4 +36,5 @@ NB_MODULE(_core, module) {
     bind_experts(module);
     bind_explain(module);
     bind_io(module);
+    bind_vision_detect(module);
 }
