@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +180,15 @@ class Cascade:
     def empty(cls, window: tuple[int, int]) -> Cascade:
         """A cascade without stages, which lets every window pass that is not flat."""
         return cls(window, np.zeros((0, 3, 4)), np.zeros((0, 3)), np.zeros(0), ())
+
+    @cached_property
+    def _native(self) -> Any:
+        from bosquet.vision.detection import native_detector
+
+        return native_detector(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
 
     @property
     def n_features(self) -> int:
