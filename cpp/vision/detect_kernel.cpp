@@ -22,7 +22,7 @@ constexpr std::size_t kWidth = 4;
 typedef std::int32_t Ints __attribute__((vector_size(kWidth * 4), may_alias));
 typedef std::uint32_t Words __attribute__((vector_size(kWidth * 4), may_alias));
 typedef float Floats __attribute__((vector_size(kWidth * 4), may_alias));
-typedef double Doubles __attribute__((vector_size(kWidth * 8), may_alias));
+typedef double HalfDoubles __attribute__((vector_size(kWidth * 4), may_alias));
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -50,6 +50,53 @@ ALWAYS_INLINE std::uint32_t bits_of(Ints mask) {
     return bits;
 #endif
 }
+
+// A number of double precision for each window, in two vectors: compilers take one of twice the
+// width apart by way of memory.
+struct Doubles {
+    HalfDoubles low = {}, high = {};
+
+    ALWAYS_INLINE void add(Floats terms) {
+#if defined(__AVX512BW__)
+        low += __builtin_convertvector(
+            __builtin_shufflevector(terms, terms, 0, 1, 2, 3, 4, 5, 6, 7), HalfDoubles);
+        high += __builtin_convertvector(
+            __builtin_shufflevector(terms, terms, 8, 9, 10, 11, 12, 13, 14, 15), HalfDoubles);
+#elif defined(__AVX2__)
+        low += __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1, 2, 3),
+                                       HalfDoubles);
+        high += __builtin_convertvector(__builtin_shufflevector(terms, terms, 4, 5, 6, 7),
+                                        HalfDoubles);
+#else
+        low += __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1), HalfDoubles);
+        high += __builtin_convertvector(__builtin_shufflevector(terms, terms, 2, 3), HalfDoubles);
+#endif
+    }
+    ALWAYS_INLINE void store(double out[kWidth]) const {
+        std::memcpy(out, &low, sizeof low);
+        std::memcpy(out + kWidth / 2, &high, sizeof high);
+    }
+    // A bit for each that is at least the threshold.
+    ALWAYS_INLINE std::uint32_t at_least(double threshold) const {
+#if defined(__AVX512BW__)
+        __m512d limit = _mm512_set1_pd(threshold);
+        return static_cast<std::uint32_t>(_mm512_cmp_pd_mask(low, limit, _CMP_GE_OQ)) |
+               static_cast<std::uint32_t>(_mm512_cmp_pd_mask(high, limit, _CMP_GE_OQ)) << 8;
+#elif defined(__AVX2__)
+        __m256d limit = _mm256_set1_pd(threshold);
+        return static_cast<std::uint32_t>(
+            _mm256_movemask_pd(_mm256_cmp_pd(low, limit, _CMP_GE_OQ)) |
+            _mm256_movemask_pd(_mm256_cmp_pd(high, limit, _CMP_GE_OQ)) << 4);
+#else
+        double sums[kWidth];
+        store(sums);
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < kWidth; ++i)
+            bits |= static_cast<std::uint32_t>(sums[i] >= threshold) << i;
+        return bits;
+#endif
+    }
+};
 
 // Integral images wrap around; the sum of a box is right modulo 2^32.
 ALWAYS_INLINE Ints box_sums(const std::int32_t at[4], const std::int32_t* row) {
@@ -134,10 +181,10 @@ ALWAYS_INLINE void add_tree(const ScanCascade& cascade, const ScanTree& tree,
         else
             answer = choose(right, all(leaves[-node.right]), answer);
     }
-    sum += __builtin_convertvector(answer, Doubles);
+    sum.add(answer);
 }
 
-double walk_tree(const ScanCascade& cascade, const ScanTree& tree, const std::int32_t* window,
+float walk_tree(const ScanCascade& cascade, const ScanTree& tree, const std::int32_t* window,
                  float factor) {
     std::int32_t at = 0;
     do {
@@ -150,6 +197,15 @@ double walk_tree(const ScanCascade& cascade, const ScanTree& tree, const std::in
 double stage_sum(const ScanCascade& cascade, const ScanStage& stage, const std::int32_t* window,
                  float factor) {
     double sum = 0;
+    if (stage.stumps) {
+        const ScanTree& first = cascade.trees[stage.tree_begin];
+        const ScanNode* node = cascade.nodes + first.node_begin;
+        const float* leaf = cascade.leaves + first.leaf_begin;
+        // Which leaf it is is anybody's guess: an index where a branch would be mispredicted.
+        for (std::uint32_t t = 0; t < stage.tree_count; ++t, ++node, leaf += 2)
+            sum += leaf[!(value(*node, window) * factor < node->threshold)];
+        return sum;
+    }
     for (std::uint32_t t = 0; t < stage.tree_count; ++t)
         sum += walk_tree(cascade, cascade.trees[stage.tree_begin + t], window, factor);
     return sum;
@@ -157,14 +213,14 @@ double stage_sum(const ScanCascade& cascade, const ScanStage& stage, const std::
 
 ALWAYS_INLINE Doubles stage_sums(const ScanCascade& cascade, const ScanStage& stage,
                                  const std::int32_t* row, Floats factor) {
-    Doubles sum = Doubles{};
+    Doubles sum;
     if (stage.stumps) {
         const ScanTree& first = cascade.trees[stage.tree_begin];
         const ScanNode* node = cascade.nodes + first.node_begin;
         const float* leaf = cascade.leaves + first.leaf_begin;
         for (std::uint32_t t = 0; t < stage.tree_count; ++t, ++node, leaf += 2) {
             Ints less = values(*node, row) * factor < all(node->threshold);
-            sum += __builtin_convertvector(choose(less, all(leaf[0]), all(leaf[1])), Doubles);
+            sum.add(choose(less, all(leaf[0]), all(leaf[1])));
         }
         return sum;
     }
@@ -173,38 +229,46 @@ ALWAYS_INLINE Doubles stage_sums(const ScanCascade& cascade, const ScanStage& st
         if (tree.node_count <= 64) {
             add_tree(cascade, tree, row, factor, sum);
         } else {
+            Floats answers;
             for (std::size_t i = 0; i < kWidth; ++i)
-                sum[i] += walk_tree(cascade, tree, row + i, factor[i]);
+                answers[i] = walk_tree(cascade, tree, row + i, factor[i]);
+            sum.add(answers);
         }
     }
     return sum;
 }
 
-// As long as this many windows of a vector are left, all of them go through the next stage
-// together; fewer are faster one by one.
-constexpr int kTogether = kWidth / 4;
+// As long as more windows of a vector than this are left, they go through the next stage
+// together; a single one is faster by itself.
+constexpr int kTogether = 1;
 
 struct Lanes {
     std::uint32_t depth[kWidth];
     double sum[kWidth];
 };
 
-// Stages from `stage` on for the windows in `alive`.
+// Stages from the second on for the windows in `alive`. Sums are kept of windows that go through
+// `min_depth` stages.
 ALWAYS_INLINE void run_stages(const ScanCascade& cascade, const std::int32_t* row,
-                              const Norms& norm, std::uint32_t alive, std::uint32_t stage,
+                              const Norms& norm, std::uint32_t alive, std::uint32_t min_depth,
                               Lanes& lanes) {
     Floats factor;
     std::memcpy(&factor, norm.factor, sizeof factor);
-    while (stage < cascade.stage_count && __builtin_popcount(alive) > kTogether) {
+    std::uint32_t stage = 1;
+    for (; stage < cascade.stage_count && __builtin_popcount(alive) > kTogether; ++stage) {
         Doubles sum = stage_sums(cascade, cascade.stages[stage], row, factor);
-        double threshold = cascade.stages[stage].threshold;
-        std::uint32_t pass = 0;
-        for (std::size_t i = 0; i < kWidth; ++i) {
-            pass |= static_cast<std::uint32_t>(sum[i] >= threshold) << i;
-            if ((alive >> i & 1) != 0) lanes.sum[i] = sum[i], lanes.depth[i] = stage;
+        std::uint32_t pass = sum.at_least(cascade.stages[stage].threshold);
+        if (stage >= min_depth || stage + 1 == cascade.stage_count) {
+            double sums[kWidth];
+            sum.store(sums);
+            for (std::uint32_t left = alive; left != 0; left &= left - 1) {
+                int i = __builtin_ctz(left);
+                lanes.sum[i] = sums[i];
+            }
         }
+        for (std::uint32_t lost = alive & ~pass; lost != 0; lost &= lost - 1)
+            lanes.depth[__builtin_ctz(lost)] = stage;
         alive &= pass;
-        ++stage;
     }
     for (std::uint32_t left = alive; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
@@ -237,12 +301,8 @@ std::size_t scan_row(const ScanCascade& cascade, const std::int32_t* row, std::s
             Floats factor;
             std::memcpy(&factor, norm.factor, sizeof factor);
             Doubles sum = stage_sums(cascade, cascade.stages[0], row, factor);
-            double threshold = cascade.stages[0].threshold;
-            std::uint32_t pass = 0;
-            for (std::size_t i = 0; i < kWidth; ++i) {
-                pass |= static_cast<std::uint32_t>(sum[i] >= threshold) << i;
-                lanes.sum[i] = sum[i];
-            }
+            std::uint32_t pass = sum.at_least(cascade.stages[0].threshold);
+            sum.store(lanes.sum);
             std::uint32_t rejected = norm.usable & ~pass;
             looked = 0;
             for (std::size_t i = 0; i < kWidth; ++i) {
@@ -253,7 +313,7 @@ std::size_t scan_row(const ScanCascade& cascade, const std::int32_t* row, std::s
             looked &= inside;
             std::memset(lanes.depth, 0, sizeof lanes.depth);
             alive = looked & norm.usable & pass;
-            if (alive != 0) run_stages(cascade, row, norm, alive, 1, lanes);
+            if (alive != 0) run_stages(cascade, row, norm, alive, min_depth, lanes);
         } else {
             std::memset(&lanes, 0, sizeof lanes);
         }
