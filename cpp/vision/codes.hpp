@@ -17,8 +17,6 @@
 
 namespace bosquet {
 
-constexpr std::size_t kCodes = 256;
-
 // Makes codes; each thread has its own.
 class FeatureCoder {
   public:

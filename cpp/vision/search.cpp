@@ -53,6 +53,10 @@ bool corner_falls_short(const SquaredRule& rule, StumpSums left, double gain) {
     return rule.is_below(left.response, left.weight, kSlack, gain);
 }
 
+HaarRule kernel_rule(const ErrorRule&) { return HaarRule::error; }
+HaarRule kernel_rule(const ExponentialRule&) { return HaarRule::exponential; }
+HaarRule kernel_rule(const SquaredRule&) { return HaarRule::squared; }
+
 // The gain is convex in the two classes' weights on the left, so that it is largest where each has
 // either none or all of the stretch.
 template <class Rule>
@@ -107,12 +111,15 @@ class HaarSearch::Screen {
     Screen(HaarSearch& search, int worker)
         : search_(search), worker_(worker), rule_(search.total_), best{rule_.alone()} {}
 
-    // Looks at one feature; returns what its best split gains, if it beats the best so far, or what
-    // the best split between codes gains.
+    // Looks at one feature; returns what its best split gains if that may be as much as the best so
+    // far does, and something less otherwise.
     typename Rule::Gain look_at(std::size_t feature) {
         feature_ = feature;
         codes_ = search_.store_.codes(feature, worker_);
         add_up();
+        if (!search_.kernels_.may_reach(sums_[0], sums_[1], kernel_rule(rule_),
+                                        static_cast<double>(best.gain)))
+            return std::numeric_limits<typename Rule::Gain>::lowest();
         Cut<Rule> cut{rule_.alone()};
         cut.feature = feature;
         between_codes(cut);

@@ -96,8 +96,85 @@ void add_some(const std::uint8_t* __restrict codes, const std::uint32_t* __restr
     for (std::size_t i = 0; i < count; ++i) sums[codes[rows[i]]] += units[i];
 }
 
+// Weights of either class below each code, and of all.
+struct Below {
+    alignas(64) double positive[kCodes + 8], negative[kCodes + 8];
+    double positives = 0, negatives = 0;
+
+    Below(const std::int64_t* up, const std::int64_t* down) {
+        for (std::size_t code = 0; code < kCodes; ++code) {
+            positive[code] = positives;
+            negative[code] = negatives;
+            positives += static_cast<double>(up[code]);
+            negatives += static_cast<double>(down[code]);
+        }
+        positive[kCodes] = positives;
+        negative[kCodes] = negatives;
+    }
+};
+
+// More than what is lost by adding up in double precision, as a share of all weight.
+constexpr double kRounding = 0x1p-40;
+
+// The greatest of term(weight of the positive class on the left, of the negative one) over all
+// splits between codes, and over the extremes inside codes: all of one class and none of the other.
+template <class Term>
+inline double greatest(const Below& below, Term term) {
+    constexpr std::size_t kLanes = 8;
+    double most[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) most[lane] = -__builtin_inf();
+    for (std::size_t code = 0; code < kCodes; code += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            double p = below.positive[code + lane], p_next = below.positive[code + lane + 1];
+            double n = below.negative[code + lane], n_next = below.negative[code + lane + 1];
+            double none = term(p, n), one = term(p_next, n), other = term(p, n_next);
+            double larger = one > other ? one : other;
+            larger = larger > none ? larger : none;
+            most[lane] = larger > most[lane] ? larger : most[lane];
+        }
+    double all = most[0];
+    for (std::size_t lane = 1; lane < kLanes; ++lane) all = most[lane] > all ? most[lane] : all;
+    return all;
+}
+
+bool may_reach(const std::int64_t* up, const std::int64_t* down, HaarRule rule, double bar) {
+    Below below(up, down);
+    double positives = below.positives, negatives = below.negatives;
+    double all = positives + negatives, slack = all * kRounding;
+    if (rule == HaarRule::error) {
+        // |S| + |T - S| is largest at the largest or at the smallest S.
+        double total = positives - negatives;
+        double high = greatest(below, [](double p, double n) { return p - n; });
+        double low = -greatest(below, [](double p, double n) { return n - p; });
+        auto gain = [&](double s) { return __builtin_fabs(s) + __builtin_fabs(total - s); };
+        double reached = gain(high) > gain(low) ? gain(high) : gain(low);
+        return reached + 4 * slack >= bar;
+    }
+    if (rule == HaarRule::exponential) {
+        // Rounding may take a product of weights below 0 where there is none.
+        auto root = [](double a, double b) {
+            double product = a * b;
+            return __builtin_sqrt(product > 0 ? product : 0);
+        };
+        double reached = greatest(below, [&](double p, double n) {
+            return -(root(p, n) + root(positives - p, negatives - n));
+        });
+        // A weight that rounding made 0 was at most all * 2^-40, a root then at most 2^-20 of it.
+        return reached + all * 0x1p-19 >= bar;
+    }
+    // t^2 / (left right) is at least the bar; where nothing is on the left, t is nothing but slack.
+    // A side of less than an eighth of the bar's share of the weight cannot reach it, since |t| is
+    // at most twice its weight: so t is far above slack wherever the bar is reached.
+    if (bar < 0x1p-30) return true;
+    double mean = (positives - negatives) / all, sure = bar * (1 - kRounding);
+    return greatest(below, [&](double p, double n) {
+               double left = p + n, t = __builtin_fabs(p - n - mean * left) + slack;
+               return t * t - sure * left * (all - left);
+           }) >= 2 * slack * slack;
+}
+
 }  // namespace
 
-const HaarTrainingKernels haar_training_kernels = {values, range, steps, add, add_some};
+const HaarTrainingKernels haar_training_kernels = {values, range, steps, add, add_some, may_reach};
 
 }  // namespace bosquet::BOSQUET_ISA

@@ -19,8 +19,13 @@ struct ValueRange {
     float low, high;
 };
 
-// Values in steps of equal width, more of them than codes (vision/codes.hpp).
+// Values as bytes, in their order; and in steps of equal width, from which these are made
+// (vision/codes.hpp).
+constexpr std::size_t kCodes = 256;
 constexpr std::size_t kSteps = 2048;
+
+// By what a split is judged (stump/rules.hpp).
+enum class HaarRule { error, exponential, squared };
 
 struct HaarTrainingKernels {
     // The feature's value of each window, times the window's factor.
@@ -36,6 +41,10 @@ struct HaarTrainingKernels {
     // sums[codes[rows[i]]] += units[i]
     void (*add_some)(const std::uint8_t* codes, const std::uint32_t* rows,
                      const std::int64_t* units, std::size_t count, std::int64_t* sums);
+    // Whether a split, between two codes or inside one, might gain as much as `bar`, from the
+    // weights of either class by code. It never says no where one does.
+    bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, HaarRule rule,
+                      double bar);
 };
 BOSQUET_DECLARE_KERNELS(HaarTrainingKernels, haar_training_kernels)
 
