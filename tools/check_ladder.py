@@ -41,8 +41,8 @@ ROOMS: dict[str, set[str]] = {
     "stump": {"base", "parallel", "data", "tree", "grow"},
     "experts": {"base"},
     "explain": {"base", "parallel", "data", "tree"},
+    "vision": {"base", "parallel", "data", "tree", "grow", "stump"},
     "io": {"base", "tree"},
-    "vision": {"base", "parallel"},
 }
 ROOMS["bind"] = set(ROOMS)
 

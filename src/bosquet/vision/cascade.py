@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from bosquet.vision.detection import Detections
-    from bosquet.vision.evaluation import Evaluation
+    pass
 
 # Rectangles of a feature, and numbers that say one: x, y, width, height.
 RECTANGLES = 3
@@ -94,7 +91,9 @@ class WeakTree:
         children = np.concatenate([self.left, self.right])
         wanted = np.concatenate([np.arange(1, nodes), -np.arange(nodes + 1)])
         if not np.array_equal(np.sort(children), np.sort(wanted)):
-            raise ValueError("every node but the root, and every leaf, must be the child of one node")
+            raise ValueError(
+                "every node but the root, and every leaf, must be the child of one node"
+            )
         # Each has one parent, so what the root does not reach goes round in a circle.
         reached, waiting = 0, [0]
         while waiting:
@@ -128,7 +127,9 @@ class Stage:
         if not self.trees:
             raise ValueError("a stage needs at least one tree")
         if not np.isfinite(self.threshold):
-            raise ValueError(f"the threshold of a stage must be a finite number, not {self.threshold}")
+            raise ValueError(
+                f"the threshold of a stage must be a finite number, not {self.threshold}"
+            )
 
     @property
     def features(self) -> np.ndarray:
@@ -244,7 +245,9 @@ class Cascade:
 
     def first(self, stages: int) -> Cascade:
         """The cascade of the first stages alone."""
-        return Cascade(self.window, self.rectangles, self.weights, self.tilted, self.stages[:stages])
+        return Cascade(
+            self.window, self.rectangles, self.weights, self.tilted, self.stages[:stages]
+        )
 
     def _check(self) -> None:
         width, height = self.window
