@@ -133,6 +133,26 @@ nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_
     return as_arrays(found);
 }
 
+nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1>& depth,
+                const Array<double, 1>& sum, std::int32_t min_neighbors, double tolerance) {
+    std::size_t count = boxes.shape(0);
+    if (boxes.shape(1) != 4 || depth.size() != count || sum.size() != count)
+        throw InputError("windows have boxes (n, 4), a depth and a sum each");
+    std::vector<Detection> windows;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int32_t* box = boxes.data() + 4 * i;
+        windows.push_back({{box[0], box[1], box[2], box[3]},
+                           1,
+                           static_cast<std::uint32_t>(depth.data()[i]),
+                           sum.data()[i]});
+    }
+    {
+        nb::gil_scoped_release release;
+        windows = group_windows(windows, min_neighbors, tolerance);
+    }
+    return as_arrays(windows);
+}
+
 nb::tuple scan(const Detector& detector, const Grey& pixels, nb::dict given) {
     std::string isa;
     ScanOptions options = options_of(nb::dict(given), isa);
@@ -223,6 +243,9 @@ void bind_vision_detect(nb::module_& module) {
              "windows were looked at.")
         .def("depths", depths, nb::arg("images"), nb::arg("threads") = 1, nb::arg("isa") = "auto",
              "How many stages each image passes (-1: it is flat), and the sum of its last one.");
+    module.def("group_windows", group, nb::arg("boxes"), nb::arg("depth"), nb::arg("sum"),
+               nb::arg("min_neighbors"), nb::arg("tolerance"),
+               "Windows around the same object as one, as Detector.detect gives them.");
     module.def("resize_image", resized, nb::arg("image"), nb::arg("width"), nb::arg("height"),
                "A grey image at another size, as OpenCV's INTER_LINEAR_EXACT gives it.");
 }

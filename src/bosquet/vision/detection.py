@@ -10,8 +10,9 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._parameters import check_value, integer, number
+from bosquet._sklearn import effective_threads
 from bosquet.vision.cascade import Cascade
-from bosquet.vision.images import grey_image
+from bosquet.vision.images import as_stack, grey_image
 
 # Windows are of the same object if their borders differ by this share of their sides.
 TOLERANCE = 0.2
@@ -40,14 +41,6 @@ class Detections:
 
     def __len__(self) -> int:
         return len(self.boxes)
-
-
-def threads_for(n_jobs: int | None) -> int:
-    """Threads that an `n_jobs` stands for: by default every processor that this process may use."""
-    check_value("n_jobs", n_jobs, integer(-1, none=True))
-    if n_jobs is None or n_jobs < 1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(n_jobs)
 
 
 def native_detector(cascade: Cascade) -> _core.Detector:
@@ -100,7 +93,7 @@ def scan_options(
         "min_height": smallest[1],
         "max_width": largest[0],
         "max_height": largest[1],
-        "threads": threads_for(n_jobs),
+        "threads": effective_threads(n_jobs),
         "isa": os.environ.get("BOSQUET_ISA", "auto") if isa == "auto" else isa,
     }
 
@@ -116,9 +109,8 @@ def detect(
     min_depth: int | None = None,
     n_jobs: int | None = None,
 ) -> Detections:
-    """See :meth:`Cascade.detect`."""
-    check_value("min_neighbors", min_neighbors, integer(0))
-    check_value("min_depth", min_depth, integer(0, none=True))
+    """See :meth:`Cascade.detect`; windows that pass `min_depth` stages are taken, by default all."""
+    check_value("min_neighbors", min_neighbors, integer(0, 1 << 30))
     pixels = grey_image(image)
     options = scan_options(scale_factor, min_size, max_size, n_jobs)
     if min_depth is not None:
@@ -127,13 +119,15 @@ def detect(
     return Detections(*found)
 
 
+def grouped(windows: Detections, min_neighbors: int) -> Detections:
+    """Windows around the same object as one detection, where more than `min_neighbors` agree."""
+    found = _core.group_windows(
+        windows.boxes, windows.depth, windows.score, int(min_neighbors), TOLERANCE
+    )
+    return Detections(*found)
+
+
 def depths(cascade: Cascade, images: Any, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """How many stages each image of the window's size passes (-1: it is flat), and its last sum."""
-    images = np.ascontiguousarray(images)
-    width, height = cascade.window
-    if images.dtype != np.uint8 or images.ndim != 3 or images.shape[1:] != (height, width):
-        raise ValueError(
-            f"images must be a uint8 array of shape (n, {height}, {width}), not {images.dtype} of "
-            f"shape {images.shape}"
-        )
-    return cascade._native.depths(images, threads_for(n_jobs))
+    images = as_stack(images, cascade.window)
+    return cascade._native.depths(images, effective_threads(n_jobs))
