@@ -112,7 +112,7 @@ nb::tuple as_arrays(const std::vector<Detection>& detections) {
 }
 
 nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_neighbors,
-                 double tolerance, nb::dict given) {
+                 double tolerance, nb::dict given, bool cut) {
     std::string isa;
     ScanOptions options = options_of(nb::dict(given), isa);
     Picture image = image_of(pixels);
@@ -123,9 +123,9 @@ nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_
         for (const Hit& hit : scan.hits)
             found.push_back(window_of(detector.model(), scan.layers[hit.layer], hit));
         found = group_windows(found, min_neighbors, tolerance);
-        for (Detection& one : found) {
-            // Rounding may have put a border a pixel outside.
-            Box& box = one.box;
+        // Rounding may have put a border a pixel outside.
+        for (std::size_t i = 0; cut && i < found.size(); ++i) {
+            Box& box = found[i].box;
             box.width = std::min(box.width, image.width - box.x);
             box.height = std::min(box.height, image.height - box.y);
         }
@@ -235,9 +235,9 @@ void bind_vision_detect(nb::module_& module) {
             nb::arg("right"), nb::arg("leaves"), nb::arg("tree_size"), nb::arg("stage_size"),
             nb::arg("stage_threshold"))
         .def("detect", detect, nb::arg("image"), nb::arg("min_neighbors"), nb::arg("tolerance"),
-             nb::arg("options"),
-             "Boxes (n, 4), how many windows agree on each, the stages that the best of them "
-             "passed, and the sum of its last stage.")
+             nb::arg("options"), nb::arg("cut") = true,
+             "Boxes (n, 4), cut at the image's border, how many windows agree on each, the stages "
+             "that the best of them passed, and the sum of its last stage.")
         .def("scan", scan, nb::arg("image"), nb::arg("options"),
              "Sizes of the image's layers, (layer, x, y) of the windows that pass, and how many "
              "windows were looked at.")

@@ -107,15 +107,17 @@ def detect(
     min_size: tuple[int, int] | None = None,
     max_size: tuple[int, int] | None = None,
     min_depth: int | None = None,
+    cut: bool = True,
     n_jobs: int | None = None,
 ) -> Detections:
-    """See :meth:`Cascade.detect`; windows that pass `min_depth` stages are taken, by default all."""
+    """See :meth:`Cascade.detect`. Windows that pass `min_depth` stages are taken, by default all; rounding
+    may put a border a pixel outside the image, and `cut` says whether to cut it off."""
     check_value("min_neighbors", min_neighbors, integer(0, 1 << 30))
     pixels = grey_image(image)
     options = scan_options(scale_factor, min_size, max_size, n_jobs)
     if min_depth is not None:
         options["min_depth"] = int(min_depth)
-    found = cascade._native.detect(pixels, int(min_neighbors), TOLERANCE, options)
+    found = cascade._native.detect(pixels, int(min_neighbors), TOLERANCE, options, cut)
     return Detections(*found)
 
 

@@ -142,6 +142,7 @@ def evaluate(
             grey_image(image),
             min_neighbors=0,
             min_depth=least,
+            cut=False,  # grouping comes first
             scale_factor=scale_factor,
             min_size=min_size,
             max_size=max_size,
@@ -160,7 +161,7 @@ def evaluate(
             )
             total[place] += len(found)
             hits[place] += matched(found, truth, overlap)
-    table = np.zeros(len(points), COLUMNS)
+    table = np.zeros(len(points), list(COLUMNS))
     table["stages"], table["min_neighbors"] = np.array(points).reshape(-1, 2).T
     table["hits"], table["false_positives"] = hits, total - hits
     table["detection_rate"] = hits / max(objects, 1)

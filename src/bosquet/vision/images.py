@@ -12,8 +12,8 @@ import numpy as np
 
 from bosquet import _core
 
-# Shares of red, green and blue in a grey level (ITU-R BT.601) in 2^14ths, rounded as OpenCV rounds.
-LUMA = np.array([4899, 9617, 1868], np.int64)
+# Shares of red, green and blue in a grey level (ITU-R BT.601) in 2^15ths, rounded as OpenCV rounds.
+LUMA = np.array([9798, 19235, 3735], np.int64)
 LARGEST_SIDE = 1 << 16
 FILES = {".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm", ".pnm", ".tif", ".tiff", ".gif", ".webp"}
 
@@ -60,8 +60,8 @@ def _luma(pixels: np.ndarray) -> np.ndarray:
         stacklevel=_outside(),
     )
     if pixels.dtype == np.uint8:
-        return ((pixels.astype(np.int64) @ LUMA + (1 << 13)) >> 14).astype(np.uint8)
-    return pixels.astype(float) @ (LUMA / (1 << 14))
+        return ((pixels.astype(np.int64) @ LUMA + (1 << 14)) >> 15).astype(np.uint8)
+    return pixels.astype(float) @ (LUMA / (1 << 15))
 
 
 def _levels(pixels: np.ndarray) -> np.ndarray:
