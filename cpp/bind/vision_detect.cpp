@@ -25,8 +25,8 @@ std::vector<T> copied(const Array<T, 1>& array) {
 }
 
 std::vector<CascadeFeature> features_of(const Array<std::int32_t, 3>& rectangles,
-                                     const Array<float, 2>& weights,
-                                     const Array<std::uint8_t, 1>& tilted) {
+                                        const Array<float, 2>& weights,
+                                        const Array<std::uint8_t, 1>& tilted) {
     std::size_t count = rectangles.shape(0);
     if (rectangles.shape(1) != kBoxes || rectangles.shape(2) != 4 || weights.shape(0) != count ||
         weights.shape(1) != kBoxes || tilted.size() != count)

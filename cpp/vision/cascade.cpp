@@ -25,7 +25,8 @@ void check_feature(const CascadeFeature& feature, std::size_t number, std::int32
     for (std::size_t b = 0; b < kBoxes; ++b) {
         const Box& box = feature.box[b];
         if (!std::isfinite(feature.weight[b]))
-            throw InputError("feature " + std::to_string(number) + " has a weight that is no number");
+            throw InputError("feature " + std::to_string(number) +
+                             " has a weight that is no number");
         bool unused = b > 0 && feature.weight[b] == 0 && box.x == 0 && box.y == 0 &&
                       box.width == 0 && box.height == 0;
         if (!unused && !in_window(box, feature.tilted, width, height))

@@ -31,9 +31,9 @@ struct CascadeNode {
 struct CascadeModel {
     std::int32_t width = 0, height = 0;  // of a window
     std::vector<CascadeFeature> features;
-    std::vector<CascadeNode> nodes;        // of all trees, one after the other, the root first
-    std::vector<float> leaves;             // of all trees; a tree has one more than nodes
-    std::vector<std::uint32_t> tree_size;  // nodes of each tree
+    std::vector<CascadeNode> nodes;         // of all trees, one after the other, the root first
+    std::vector<float> leaves;              // of all trees; a tree has one more than nodes
+    std::vector<std::uint32_t> tree_size;   // nodes of each tree
     std::vector<std::uint32_t> stage_size;  // trees of each stage
     std::vector<float> stage_threshold;
 

@@ -159,7 +159,8 @@ Scan Detector::scan(const Picture& image, const ScanOptions& options) const {
         std::vector<RowHit> row(count);
         std::uint64_t looked = 0;
         for (std::int32_t y = task.begin; y < task.end; y += layer.step) {
-            const std::int32_t* first = pyramid.entries(layer) + static_cast<std::int64_t>(y) * stride;
+            const std::int32_t* first =
+                pyramid.entries(layer) + static_cast<std::int64_t>(y) * stride;
             std::size_t hits = kernels.scan_row(*cascade[layer.arena], first, count, min_depth,
                                                 row.data(), &looked);
             for (std::size_t i = 0; i < hits; ++i)

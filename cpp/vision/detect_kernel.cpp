@@ -63,10 +63,10 @@ struct Doubles {
         high += __builtin_convertvector(
             __builtin_shufflevector(terms, terms, 8, 9, 10, 11, 12, 13, 14, 15), HalfDoubles);
 #elif defined(__AVX2__)
-        low += __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1, 2, 3),
-                                       HalfDoubles);
-        high += __builtin_convertvector(__builtin_shufflevector(terms, terms, 4, 5, 6, 7),
-                                        HalfDoubles);
+        low +=
+            __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1, 2, 3), HalfDoubles);
+        high +=
+            __builtin_convertvector(__builtin_shufflevector(terms, terms, 4, 5, 6, 7), HalfDoubles);
 #else
         low += __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1), HalfDoubles);
         high += __builtin_convertvector(__builtin_shufflevector(terms, terms, 2, 3), HalfDoubles);
@@ -118,10 +118,9 @@ ALWAYS_INLINE float value(const ScanNode& node, const std::int32_t* window) {
     for (std::size_t b = 0; b < 3; ++b) {
         if (b == 2 && node.weight[b] == 0.0f) break;
         const std::int32_t* at = node.at[b];
-        std::uint32_t box = static_cast<std::uint32_t>(window[at[0]]) -
-                            static_cast<std::uint32_t>(window[at[1]]) -
-                            static_cast<std::uint32_t>(window[at[2]]) +
-                            static_cast<std::uint32_t>(window[at[3]]);
+        std::uint32_t box =
+            static_cast<std::uint32_t>(window[at[0]]) - static_cast<std::uint32_t>(window[at[1]]) -
+            static_cast<std::uint32_t>(window[at[2]]) + static_cast<std::uint32_t>(window[at[3]]);
         float term = node.weight[b] * static_cast<float>(static_cast<std::int32_t>(box));
         sum = b == 0 ? term : sum + term;
     }
@@ -185,7 +184,7 @@ ALWAYS_INLINE void add_tree(const ScanCascade& cascade, const ScanTree& tree,
 }
 
 float walk_tree(const ScanCascade& cascade, const ScanTree& tree, const std::int32_t* window,
-                 float factor) {
+                float factor) {
     std::int32_t at = 0;
     do {
         const ScanNode& node = cascade.nodes[tree.node_begin + static_cast<std::uint32_t>(at)];
@@ -381,6 +380,6 @@ void split_columns(const std::uint32_t* __restrict row, std::size_t entries,
 }  // namespace
 
 const DetectKernels detect_kernels = {blend_rows, resample_row,  integrate_row,
-                                             tilt_row,   split_columns, scan_row};
+                                      tilt_row,   split_columns, scan_row};
 
 }  // namespace bosquet::BOSQUET_ISA

@@ -34,9 +34,9 @@ struct ScanCascade {
     const ScanTree* trees;
     const ScanStage* stages;
     std::uint32_t stage_count;
-    std::int32_t frame[4];   // corners of the window less one pixel on each side
-    std::int32_t squares;    // entries from the sums to the sums of squares
-    double area;             // of that frame
+    std::int32_t frame[4];  // corners of the window less one pixel on each side
+    std::int32_t squares;   // entries from the sums to the sums of squares
+    double area;            // of that frame
 };
 
 // A window that went through `depth` stages, and the sum of the last stage that it was put to.
@@ -59,8 +59,8 @@ struct DetectKernels {
                           std::uint32_t* squares);
     // The next row of a tilted integral image from the two above it and the two rows of pixels.
     void (*tilt_row)(const std::uint8_t* pixels, const std::uint8_t* pixels_above,
-                     std::size_t width, const std::uint32_t* above, const std::uint32_t* twice_above,
-                     std::uint32_t* out);
+                     std::size_t width, const std::uint32_t* above,
+                     const std::uint32_t* twice_above, std::uint32_t* out);
     // Even columns to the front, odd ones from `odd` on.
     void (*split_columns)(const std::uint32_t* row, std::size_t entries, std::uint32_t* even,
                           std::uint32_t* odd);

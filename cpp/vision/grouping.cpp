@@ -34,8 +34,7 @@ class Classes {
 };
 
 bool similar(const Box& a, const Box& b, double tolerance) {
-    double delta =
-        tolerance * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
+    double delta = tolerance * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
     return std::abs(a.x - b.x) <= delta && std::abs(a.y - b.y) <= delta &&
            std::abs(a.x + a.width - b.x - b.width) <= delta &&
            std::abs(a.y + a.height - b.y - b.height) <= delta;

@@ -72,8 +72,8 @@ void Pyramid::plan(std::vector<Layer> layers, bool tilted) {
     }
 }
 
-void Pyramid::store(std::uint32_t* out, const ScanLayout& layout, const std::vector<std::uint32_t>& row,
-                    const DetectKernels& kernels) const {
+void Pyramid::store(std::uint32_t* out, const ScanLayout& layout,
+                    const std::vector<std::uint32_t>& row, const DetectKernels& kernels) const {
     if (layout.step == 2)
         kernels.split_columns(row.data(), row.size(), out, out + layout.half());
     else
@@ -91,8 +91,8 @@ void Pyramid::fill(std::size_t number, const Picture& image, const DetectKernels
     rows.blended.resize(image.width + 2);
     rows.pixels.assign(width, 0);
     rows.pixels_above.assign(width, 0);
-    for (auto* row : {&rows.sums, &rows.squares, &rows.tilted, &rows.tilted_above,
-                      &rows.tilted_twice_above})
+    for (auto* row :
+         {&rows.sums, &rows.squares, &rows.tilted, &rows.tilted_above, &rows.tilted_twice_above})
         row->assign(entries, 0);
     for (std::int32_t y = 0; y <= layer.height; ++y, out += layout.stride) {
         if (y > 0) {
@@ -102,8 +102,7 @@ void Pyramid::fill(std::size_t number, const Picture& image, const DetectKernels
             else
                 resized_row(image, across, down, y - 1, kernels, rows.blended.data(),
                             rows.pixels.data());
-            kernels.integrate_row(rows.pixels.data(), width, rows.sums.data(),
-                                  rows.squares.data());
+            kernels.integrate_row(rows.pixels.data(), width, rows.sums.data(), rows.squares.data());
         }
         store(out, layout, rows.sums, kernels);
         store(out + layout.squares(tilted_), layout, rows.squares, kernels);

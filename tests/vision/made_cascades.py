@@ -85,5 +85,7 @@ def picture(seed, width=60, height=45):
     image = 120 + 60 * np.sin(rows / 5 + seed) * np.cos(columns / 7)
     for _ in range(12):
         x, y = random.integers(0, width), random.integers(0, height)
-        image[y : y + random.integers(2, 12), x : x + random.integers(2, 12)] += random.normal(0, 70)
+        image[y : y + random.integers(2, 12), x : x + random.integers(2, 12)] += random.normal(
+            0, 70
+        )
     return np.clip(image + random.normal(0, 8, image.shape), 0, 255).astype(np.uint8)

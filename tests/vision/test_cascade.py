@@ -50,7 +50,9 @@ def test_a_rectangle_outside_the_window_is_refused(box, tilted):
 
 def test_a_stage_that_asks_for_a_feature_that_is_not_there_is_refused():
     stage = Stage((WeakTree.stump(3, 0, -1, 1),), 0)
-    with pytest.raises(ValueError, match="stage 0 asks for feature 3, but the cascade has 1 features"):
+    with pytest.raises(
+        ValueError, match="stage 0 asks for feature 3, but the cascade has 1 features"
+    ):
         Cascade((8, 8), [[[0, 0, 4, 4], [0] * 4, [0] * 4]], [[1, 0, 0]], [False], (stage,))
 
 
@@ -62,9 +64,7 @@ def test_a_stage_brings_the_features_it_asks_for_and_uses_those_that_are_there()
     assert cascade.n_features == 3
     assert cascade.n_trees == 4
     asked = [int(tree.feature[0]) for stage in cascade.stages for tree in stage.trees]
-    np.testing.assert_array_equal(
-        cascade.rectangles[asked], features.rectangles[[40, 7, 7, 11]]
-    )
+    np.testing.assert_array_equal(cascade.rectangles[asked], features.rectangles[[40, 7, 7, 11]])
 
 
 def test_features_of_another_window_are_refused():
@@ -92,5 +92,5 @@ def test_a_parameter_out_of_range_is_named():
         cascade.detect(image, min_neighbors=-1)
     with pytest.raises(ValueError, match="min_size"):
         cascade.detect(image, min_size=(-3, 4))
-    with pytest.raises(ValueError, match="positives are 3 × 3|images are 3 × 3"):
+    with pytest.raises(ValueError, match="images are 3 × 3"):
         cascade.passes(np.zeros((2, 3, 3), np.uint8))

@@ -97,7 +97,9 @@ def test_detections_at_once_from_many_threads_are_those_of_one():
     cascade = random_cascade(6, tilted=True)
     expected = [cascade.detect(image, min_neighbors=0).boxes for image in images]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda i: cascade.detect(images[i % 6], min_neighbors=0).boxes, range(48)))
+        found = list(
+            pool.map(lambda i: cascade.detect(images[i % 6], min_neighbors=0).boxes, range(48))
+        )
     for number, boxes in enumerate(found):
         np.testing.assert_array_equal(boxes, expected[number % 6])
 
@@ -112,7 +114,9 @@ def test_the_tilted_sum_of_the_twin_is_the_core_s(seed):
 
 def test_grouping_joins_windows_around_one_object_and_drops_the_lonely():
     found = detect(random_cascade(0), picture(0), min_neighbors=0)
-    boxes = np.array([[10, 10, 20, 20], [11, 10, 20, 20], [10, 12, 21, 21], [60, 60, 20, 20]], np.int32)
+    boxes = np.array(
+        [[10, 10, 20, 20], [11, 10, 20, 20], [10, 12, 21, 21], [60, 60, 20, 20]], np.int32
+    )
     windows = type(found)(boxes, np.ones(4, np.int32), np.full(4, 3, np.int32), np.arange(4.0))
     one = grouped(windows, 1)
     np.testing.assert_array_equal(one.boxes, [[10, 11, 20, 20]])

@@ -18,7 +18,9 @@ def found_at(boxes):
 
 
 def test_overlap_is_the_common_area_over_both():
-    shared = overlaps(np.array([[0, 0, 10, 10]]), np.array([[0, 0, 10, 10], [5, 0, 10, 10], [20, 0, 5, 5]]))
+    shared = overlaps(
+        np.array([[0, 0, 10, 10]]), np.array([[0, 0, 10, 10], [5, 0, 10, 10], [20, 0, 5, 5]])
+    )
     np.testing.assert_allclose(shared, [[1, 1 / 3, 0]])
 
 
@@ -34,9 +36,16 @@ def test_the_table_counts_what_detect_finds():
     cascade = random_cascade(4, stages=4)
     images = [picture(seed, 90, 70) for seed in range(3)]
     # The truth: what the cascade itself finds in the first two images.
-    truth = [detect(cascade, image, min_neighbors=2, cut=False).boxes for image in images[:2]] + [[]]
+    truth = [detect(cascade, image, min_neighbors=2, cut=False).boxes for image in images[:2]] + [
+        []
+    ]
     result = cascade.evaluate(images, truth, min_neighbors=(2, 4), fewer_stages=1)
-    assert [(row["stages"], row["min_neighbors"]) for row in result.table] == [(4, 2), (4, 4), (3, 2), (3, 4)]
+    assert [(row["stages"], row["min_neighbors"]) for row in result.table] == [
+        (4, 2),
+        (4, 4),
+        (3, 2),
+        (3, 4),
+    ]
     full = result.table[0]
     assert full["hits"] == result.n_objects == sum(map(len, truth)) > 0
     assert full["detection_rate"] == 1

@@ -15,7 +15,9 @@ from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml
 cv2 = pytest.importorskip("cv2")
 # Stumps; trees; trees and tilted features; the old format.
 VARIED = ("eye", "frontalface_alt2", "lefteye_2splits", "license_plate_rus_16stages")
-SHIPPED = sorted(Path(cv2.data.haarcascades).glob("haarcascade_*.xml")) if hasattr(cv2, "data") else []
+SHIPPED = (
+    sorted(Path(cv2.data.haarcascades).glob("haarcascade_*.xml")) if hasattr(cv2, "data") else []
+)
 
 
 def opencv_boxes(cascade_file, image, neighbors=0, **sizes):
@@ -61,7 +63,12 @@ def test_smallest_and_largest_sizes_mean_the_same(tmp_path):
     path, image = tmp_path / "cascade.xml", picture(9, 180, 140)
     cascade = random_cascade(33)
     cascade.to_opencv(path)
-    for small, large in [((20, 16), (40, 40)), ((30, 30), (30, 30)), ((0, 0), (12, 100)), ((500, 500), (0, 0))]:
+    for small, large in [
+        ((20, 16), (40, 40)),
+        ((30, 30), (30, 30)),
+        ((0, 0), (12, 100)),
+        ((500, 500), (0, 0)),
+    ]:
         theirs = opencv_boxes(path, image, minSize=small, maxSize=large)
         assert own_boxes(cascade, image, min_size=small, max_size=large) == theirs
 
@@ -97,7 +104,13 @@ def test_a_file_written_and_read_again_is_the_same_to_the_bit(name):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [((640, 480), (581, 436)), ((31, 17), (9, 5)), ((50, 40), (25, 20)), ((20, 20), (33, 27)), ((1, 9), (4, 2))],
+    [
+        ((640, 480), (581, 436)),
+        ((31, 17), (9, 5)),
+        ((50, 40), (25, 20)),
+        ((20, 20), (33, 27)),
+        ((1, 9), (4, 2)),
+    ],
 )
 def test_images_are_made_smaller_to_the_same_bits(old, new):
     image = np.random.default_rng(0).integers(0, 256, (old[1], old[0])).astype(np.uint8)

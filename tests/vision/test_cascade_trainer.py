@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from made_cascades import windows_of
 from sklearn.base import clone
 
 from bosquet.vision import CascadeFileError, CascadeTrainer
@@ -84,7 +86,7 @@ def test_stages_reach_their_targets_on_what_they_were_trained_on(trained, materi
 
 def test_each_stage_makes_background_windows_rarer(trained):
     acceptance = [stage.acceptance for stage in trained.stages_]
-    assert all(later < earlier for earlier, later in zip(acceptance, acceptance[1:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(acceptance))
 
 
 def test_objects_put_into_a_new_scene_are_found_there(trained):
@@ -147,7 +149,9 @@ def test_a_checkpoint_of_another_training_is_refused_by_name(material, tmp_path)
 def test_training_ends_with_a_valid_cascade_when_nothing_is_left_to_mine(material):
     random = np.random.default_rng(5)
     tiny = scenes(1, random, 20)
-    trainer = CascadeTrainer(n_stages=30, n_negatives=200, max_false_alarm=0.4).fit(material[0], tiny)
+    trainer = CascadeTrainer(n_stages=30, n_negatives=200, max_false_alarm=0.4).fit(
+        material[0], tiny
+    )
     assert 1 <= len(trainer.stages_) < 30
     assert "left to mine" in trainer.message_ or "background windows pass" in trainer.message_
     assert trainer.cascade_.passes(material[0]).mean() > 0.9
@@ -175,7 +179,10 @@ def test_a_failed_fit_leaves_the_trainer_as_it_was(trained, material):
 
 def test_what_is_missing_is_said(material):
     objects, backgrounds = material
-    with pytest.raises(ValueError, match="no backgrounds"), pytest.warns(UserWarning, match="smaller"):
+    with (
+        pytest.raises(ValueError, match="no backgrounds"),
+        pytest.warns(UserWarning, match="smaller"),
+    ):
         CascadeTrainer().fit(objects, [np.zeros((5, 5), np.uint8)])
     with pytest.raises(ValueError, match=r"positives are 12 × 12 pixels, not 10 × 10"):
         CascadeTrainer(window=(10, 10)).fit(objects, backgrounds)
@@ -213,8 +220,6 @@ def test_a_cascade_trained_on_cars_is_the_same_in_opencv_on_ten_test_images(tmp_
         ours = trainer.cascade_.detect(image, min_neighbors=0).boxes.tolist()
         assert sorted(ours) == sorted(np.array(theirs.detectMultiScale(image, 1.1, 0)).tolist())
         # Single crops of the window's size.
-        from made_cascades import windows_of
-
         crops = windows_of(image, trainer.cascade_.window)[::37]
         passing = trainer.cascade_.passes(crops)
         alone = [len(theirs.detectMultiScale(crop, 1.1, 0)) > 0 for crop in crops]

@@ -30,9 +30,7 @@ def integral(image: np.ndarray) -> np.ndarray:
 
 
 def box_sum(sums: np.ndarray, x: int, y: int, width: int, height: int) -> int:
-    return int(
-        sums[y, x] - sums[y, x + width] - sums[y + height, x] + sums[y + height, x + width]
-    )
+    return int(sums[y, x] - sums[y, x + width] - sums[y + height, x] + sums[y + height, x + width])
 
 
 def tilted_sum(image: np.ndarray, x: int, y: int, width: int, height: int) -> int:
@@ -43,7 +41,7 @@ def tilted_sum(image: np.ndarray, x: int, y: int, width: int, height: int) -> in
     """
     rows, columns = np.indices(image.shape)
     along, across = columns + rows + 1 - (x + y), columns - rows - (x - y)
-    inside = (0 <= along) & (along < 2 * width) & (-2 * height <= across) & (across < 0)
+    inside = (along >= 0) & (along < 2 * width) & (-2 * height <= across) & (across < 0)
     return int(image[inside].sum(dtype=np.int64))
 
 

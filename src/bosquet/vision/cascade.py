@@ -219,7 +219,7 @@ class Cascade:
         asked = stage.features
         own = _rows(self.rectangles, self.weights, self.tilted)
         place = {row: number for number, row in enumerate(own)}
-        new = []
+        new: list[int] = []
         renamed = {}
         rows = _rows(features.rectangles[asked], features.weights[asked], features.tilted[asked])
         for feature, row in zip(asked.tolist(), rows, strict=True):
@@ -229,7 +229,7 @@ class Cascade:
             renamed[feature] = place[row]
         trees = [
             WeakTree(
-                [renamed[int(feature)] for feature in tree.feature],
+                np.array([renamed[int(feature)] for feature in tree.feature]),
                 tree.threshold,
                 tree.left,
                 tree.right,

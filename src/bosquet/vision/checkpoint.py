@@ -54,7 +54,10 @@ def fingerprint(parameters: Mapping[str, Any], images: Sequence[np.ndarray]) -> 
     for image in images:
         digest.update(repr(image.shape).encode())
         digest.update(np.ascontiguousarray(image).data)
-    return {"images": digest.hexdigest(), **{name: repr(value) for name, value in parameters.items()}}
+    return {
+        "images": digest.hexdigest(),
+        **{name: repr(value) for name, value in parameters.items()},
+    }
 
 
 def save_checkpoint(

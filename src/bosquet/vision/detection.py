@@ -129,7 +129,9 @@ def grouped(windows: Detections, min_neighbors: int) -> Detections:
     return Detections(*found)
 
 
-def depths(cascade: Cascade, images: Any, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def depths(
+    cascade: Cascade, images: Any, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """How many stages each image of the window's size passes (-1: it is flat), and its last sum."""
     images = as_stack(images, cascade.window)
     return cascade._native.depths(images, effective_threads(n_jobs))

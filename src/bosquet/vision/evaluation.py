@@ -125,7 +125,9 @@ def evaluate(
     check_value("overlap", overlap, number(0, 1, open_low=True))
     check_value("fewer_stages", fewer_stages, integer(0))
     if len(images) != len(boxes):
-        raise ValueError(f"{len(images)} images have {len(boxes)} lists of boxes; one each is needed")
+        raise ValueError(
+            f"{len(images)} images have {len(boxes)} lists of boxes; one each is needed"
+        )
     for neighbors in min_neighbors:
         check_value("min_neighbors", neighbors, integer(0))
     deepest = len(cascade.stages)

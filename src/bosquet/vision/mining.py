@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +97,8 @@ def _scanned(
 ) -> Mined:
     """Windows drawn from all that pass in enough images."""
     options = scan_options(scale_factor, None, None, n_jobs)
-    places, views, looked = [], [], 0
+    places, looked = [], 0
+    views: list[tuple[np.ndarray, np.ndarray]] = []
     for number, view in enumerate(_views(backgrounds, random)):
         sizes, hits, seen = cascade._native.scan(view, options)
         looked += seen
@@ -125,7 +126,7 @@ def _scanned(
     return Mined(out, looked, len(hits))
 
 
-def _views(backgrounds: Sequence[np.ndarray], random: np.random.Generator):
+def _views(backgrounds: Sequence[np.ndarray], random: np.random.Generator) -> Iterator[np.ndarray]:
     """Each image in random order; then all mirrored; then with the grid of windows a pixel further."""
     for shift in (0, 1):
         for mirror in (False, True):
@@ -144,7 +145,9 @@ def _drawn(
 ) -> Mined:
     """Windows at random places and scales, for the first stage: every window that is not flat passes."""
     width, height = cascade.window
-    fitting = [image for image in backgrounds if image.shape[0] >= height and image.shape[1] >= width]
+    fitting = [
+        image for image in backgrounds if image.shape[0] >= height and image.shape[1] >= width
+    ]
     out: list[np.ndarray] = []
     looked = 0
     while fitting and len(out) < count and looked < 20 * count:

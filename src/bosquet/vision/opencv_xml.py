@@ -141,7 +141,9 @@ def _feature(element: ElementTree.Element) -> tuple[list[list[int]], list[float]
     weights = [0.0] * RECTANGLES
     given = list(_child(element, "rects"))
     if not 1 <= len(given) <= RECTANGLES:
-        raise CascadeFileError(f"a feature has {len(given)} rectangles; it may have 1 to {RECTANGLES}")
+        raise CascadeFileError(
+            f"a feature has {len(given)} rectangles; it may have 1 to {RECTANGLES}"
+        )
     for place, rectangle in enumerate(given):
         words = _words(rectangle)
         if len(words) != 5:
@@ -191,10 +193,9 @@ def _new_cascade(top: ElementTree.Element) -> Cascade:
             f"stages of type {kind[:20]!r} on features of type {features[:20]!r}; read are boosted stages "
             "on Haar features"
         )
-    parameters = top.find("featureParams")
-    if parameters is not None and parameters.find("maxCatCount") is not None:
-        if _integer(_one(parameters, "maxCatCount")) != 0:
-            raise CascadeFileError("Haar features are numbers, but maxCatCount is not 0")
+    categories = top.find("featureParams/maxCatCount")
+    if categories is not None and _words(categories) != ["0"]:
+        raise CascadeFileError("Haar features are numbers, but maxCatCount is not 0")
     window = (_integer(_one(top, "width")), _integer(_one(top, "height")))
     stages, nodes = [], 0
     for number, stage in enumerate(_stages_of(top)):
@@ -233,7 +234,9 @@ def _old_cascade(top: ElementTree.Element) -> Cascade:
     for number, stage in enumerate(_stages_of(top)):
         before = stage.find("parent")
         if before is not None and _integer(_one(stage, "parent")) != number - 1:
-            raise CascadeFileError("stages that branch into a tree are not read, only a chain of them")
+            raise CascadeFileError(
+                "stages that branch into a tree are not read, only a chain of them"
+            )
         trees = [_old_tree(tree, found) for tree in _child(stage, "trees")]
         if len(found.tilted) > MOST_NODES:
             raise CascadeFileError(f"more than {MOST_NODES} nodes")
@@ -242,7 +245,8 @@ def _old_cascade(top: ElementTree.Element) -> Cascade:
 
 
 def _old_tree(tree: ElementTree.Element, found: _Features) -> WeakTree:
-    feature, threshold, leaves = [], [], []
+    feature, threshold = [], []
+    leaves: list[float] = []
     children: dict[str, list[int]] = {"left": [], "right": []}
     for node in tree:
         feature.append(found.add(_child(node, "feature")))

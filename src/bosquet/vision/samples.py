@@ -87,7 +87,9 @@ def make_samples(
     return out
 
 
-def crop_samples(image: Any, boxes: Any, window: tuple[int, int], margin: float = 0.0) -> np.ndarray:
+def crop_samples(
+    image: Any, boxes: Any, window: tuple[int, int], margin: float = 0.0
+) -> np.ndarray:
     """The objects of an image at the window's size.
 
     Parameters
@@ -108,7 +110,10 @@ def crop_samples(image: Any, boxes: Any, window: tuple[int, int], margin: float 
     out = []
     for number_, (x, y, w, h) in enumerate(np.asarray(boxes).reshape(-1, 4)):
         left, top = max(round(x - margin * w), 0), max(round(y - margin * h), 0)
-        right, bottom = min(round(x + w + margin * w), columns), min(round(y + h + margin * h), rows)
+        right, bottom = (
+            min(round(x + w + margin * w), columns),
+            min(round(y + h + margin * h), rows),
+        )
         if right <= left or bottom <= top:
             raise ValueError(f"box {number_} lies outside the image of {columns} × {rows} pixels")
         out.append(resized(pixels[top:bottom, left:right], window))

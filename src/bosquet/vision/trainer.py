@@ -313,7 +313,9 @@ class _Training:
         if len(objects) == 0:
             raise ValueError("no positive has any contrast: there is nothing to learn")
         if n_stages == 0 and len(mined.images) == 0:
-            raise ValueError("no window of the backgrounds has any contrast: there is nothing to learn")
+            raise ValueError(
+                "no window of the backgrounds has any contrast: there is nothing to learn"
+            )
         if n_stages > 0 and mined.acceptance <= target:
             self.message = (
                 f"{n_stages} stages let {mined.acceptance:.2g} of the background windows pass, "
@@ -332,7 +334,8 @@ class _Training:
     def _show(self, note: str) -> None:
         if self.bar is not None:
             stage = min(len(self.stages) + 1, self.of.n_stages)
-            self.bar.show(len(self.stages), f"stage {stage}: {note}" if note else "")
+            # As wide as the longest, so that it covers what the bar showed before.
+            self.bar.show(len(self.stages), f"stage {stage}: {note}".ljust(62) if note else "")
 
     def _tell_shortfalls(self) -> None:
         short = [stage for stage in self.stages if not stage.reached]
