@@ -231,6 +231,8 @@ class _Training:
             before = load_checkpoint(self.checkpoint, known)
             if before is not None:
                 self.cascade, self.stages = before
+                if self.bar is not None:  # the time left is judged by all stages
+                    self.bar.started -= sum(stage.seconds for stage in self.stages)
         # A rate that rounding keeps a hair above the target would cost a stage more.
         target = self.of.max_false_alarm**self.of.n_stages * (1 + 1e-9)
         self.message = f"all {self.of.n_stages} stages are trained"
