@@ -93,7 +93,7 @@ def best_stump(values, y, w):
 
     `values` is (features, images), y is -1 or +1, w the weights; below the threshold is left.
     """
-    best = (np.inf,)
+    best = (np.inf, -1, 0.0, 0.0, 0.0)
     for feature, row in enumerate(values):
         order = np.argsort(row, kind="stable")
         response = np.cumsum((w * y)[order])
