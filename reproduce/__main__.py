@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from reproduce import boosting, experts, forests, hitters
+from reproduce import boosting, experts, forests, hitters, vision
 
 WORKS = {
     "hitters": hitters.two_cuts,
@@ -16,6 +16,8 @@ WORKS = {
     "freund-schapire-1996": boosting.freund_schapire,
     "esl-spam-boosted": boosting.spam_boosted,
     "opera": experts.electric_load,
+    "faces-vs-cars": vision.faces_vs_cars,
+    "cbcl-faces": vision.cbcl_faces,
 }
 
 

@@ -1,7 +1,7 @@
 """The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances;
 boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
 of experts; the pictures behind the theory; how far scores and intervals can be trusted;
-why a model says what it says.
+why a model says what it says; what a vote on images looks at.
 
 Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).
@@ -19,6 +19,7 @@ from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.theory import bayes_overlap, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
 from bosquet.plot.trust import coverage_by_group, intervals, reliability
+from bosquet.plot.vision import haar_features_chosen
 
 __all__ = [
     "bayes_overlap",
@@ -31,6 +32,7 @@ __all__ = [
     "expert_losses",
     "expert_regret",
     "expert_weights",
+    "haar_features_chosen",
     "importances",
     "intervals",
     "losses",

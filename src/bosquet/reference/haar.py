@@ -67,10 +67,10 @@ def inside(rectangle, tilted, width, height):
     return x + w <= width and y + h <= height
 
 
-def feature_value(image, feature):
-    """The weighted sum over its rectangles, each from four corners."""
+def feature_value(tables, feature):
+    """The weighted sum over its rectangles, each from four corners of (plain, tilted) integral images."""
     tilted, rectangles = feature
-    s = tilted_integral(image) if tilted else integral(image)
+    s = tables[tilted]
     value = 0.0
     for x, y, w, h, weight in rectangles:
         if tilted:
@@ -93,7 +93,7 @@ def best_stump(values, y, w):
 
     `values` is (features, images), y is -1 or +1, w the weights; below the threshold is left.
     """
-    best = (np.inf,)
+    best = (np.inf, -1, 0.0, 0.0, 0.0)
     for feature, row in enumerate(values):
         order = np.argsort(row, kind="stable")
         response = np.cumsum((w * y)[order])
@@ -110,7 +110,8 @@ def best_stump(values, y, w):
 def adaboost(images, y, features, rounds, normalise=True):
     """Discrete AdaBoost over Haar stumps: a list of (α, feature, threshold, left, right)."""
     scale = np.array([contrast(image) if normalise else 1.0 for image in images])
-    values = np.array([[feature_value(i, feature) for i in images] for feature in features]) / scale
+    tables = [(integral(image), tilted_integral(image)) for image in images]
+    values = np.array([[feature_value(t, feature) for t in tables] for feature in features]) / scale
     w = np.full(len(y), 1 / len(y))
     vote = []
     for _ in range(rounds):

@@ -170,10 +170,10 @@ def _columns_of_features(
     """
     for x in range(width):
         # An x from the right end is as far as a tilted rectangle can go to the right.
-        y, dx, dy = np.meshgrid(
+        grid = np.meshgrid(
             np.arange(height), np.arange(1, width - x + 1), np.arange(1, height + 1), indexing="ij"
         )
-        y, dx, dy = y.ravel(), dx.ravel(), dy.ravel()
+        y, dx, dy = (side.ravel() for side in grid)
         fits = np.column_stack([_fits(p, x, y, dx, dy, width, height) for p in patterns])
         place, pattern = np.nonzero(fits)
         rectangles = np.zeros((len(place), 3, 4), dtype=np.int32)

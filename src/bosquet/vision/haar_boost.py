@@ -279,7 +279,8 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins the vote."""
-        return self.classes_[self._decision.numbers(self.decision_function(X))]
+        f = self.decision_function(X)
+        return self.classes_[self._decision.numbers(f)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes; of the second it is 1 / (1 + exp(-2f))."""
@@ -361,6 +362,13 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         """ε of each round; NaN for the gentle variant."""
         check_is_fitted(self, "_vote")
         return np.array([kept.error[0] for kept in self._kept])
+
+    def plot(self, first: int = 6, axes: Any = None) -> Any:
+        """Draws the first features that were chosen on the mean image; returns the axes."""
+        from bosquet.plot import haar_features_chosen
+
+        check_is_fitted(self, "_vote")
+        return haar_features_chosen(self, first, axes=axes)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

@@ -45,8 +45,6 @@ class HaarLearner:
     weight, and judged on all.
     """
 
-    attempts = 1
-
     def __init__(
         self,
         windows: np.ndarray,
@@ -60,7 +58,7 @@ class HaarLearner:
         threads: int,
     ):
         self.says, self.trim = says, trim
-        self.n_features = len(features)
+        self.features, self.normalise, self.threads = features, normalise, threads
         self.search = _core.HaarSearch(
             windows,
             np.ascontiguousarray(positive, dtype=bool).view(np.uint8),
@@ -72,8 +70,12 @@ class HaarLearner:
         )
 
     @property
-    def vc_dim(self) -> float:
-        return vc_dim_of_stumps(self.n_features)
+    def attempts(self) -> int:
+        return 1  # nothing is drawn
+
+    @property
+    def vc_dim(self) -> float | None:
+        return vc_dim_of_stumps(len(self.features))
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
@@ -85,6 +87,13 @@ class HaarLearner:
 
     def on_training_rows(self, hypothesis: HaarRule) -> np.ndarray:
         below = self.below(hypothesis)
+        return said_of(np.where(below, hypothesis.left, hypothesis.right), self.says)
+
+    def on(self, hypothesis: HaarRule, X: Any) -> np.ndarray:
+        """What it says of other windows."""
+        feature = self.features[hypothesis.feature]
+        values = native_values(X, feature, self.normalise, self.threads)[0]
+        below = values < np.float32(hypothesis.threshold)
         return said_of(np.where(below, hypothesis.left, hypothesis.right), self.says)
 
     def below(self, hypothesis: HaarRule) -> np.ndarray:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-# Of red, green and blue, as OpenCV and the standards of television weigh them.
-LUMA = np.array([0.299, 0.587, 0.114])
+# Shares of red, green and blue in a grey level, in 2^14ths and rounded as OpenCV rounds them.
+LUMA = np.array([4899, 9617, 1868], np.int64)
+LUMA_BITS = 14
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,14 @@ class GreyScale:
     def convert(self, images: np.ndarray) -> np.ndarray:
         """Contiguous uint8 of shape (n, height, width)."""
         if images.ndim == 4:
-            images = images[..., :3] @ LUMA
-            factor = self.factor
-        elif images.dtype == np.uint8:
+            images = _luma(images[..., :3])
+        if images.dtype == np.uint8:
             return np.ascontiguousarray(images)
-        elif images.dtype.kind == "b":
-            factor = 255.0
-        else:
-            factor = self.factor if images.dtype.kind == "f" else 1.0
         if images.dtype.kind == "f":
             _refuse_missing(images)
-            images = np.rint(images * factor)
-        elif factor != 1:
-            images = images * factor
+            images = np.rint(images * self.factor)
+        elif images.dtype.kind == "b":
+            images = images * np.uint8(255)
         wrong = np.flatnonzero(((images < 0) | (images > 255)).reshape(len(images), -1).any(axis=1))
         if wrong.size:
             image = images[wrong[0]]
@@ -65,6 +61,14 @@ class GreyScale:
                 " 0 to 255; rescale the images"
             )
         return np.ascontiguousarray(images, dtype=np.uint8)
+
+
+def _luma(colours: np.ndarray) -> np.ndarray:
+    if colours.dtype.kind == "f":
+        return colours @ (LUMA / 2**LUMA_BITS)
+    scale = 255 if colours.dtype.kind == "b" else 1
+    sums = (scale * colours.astype(np.int64)) @ LUMA
+    return (sums + 2 ** (LUMA_BITS - 1)) >> LUMA_BITS
 
 
 def image_array(images: Any, window: tuple[int, int] | None = None, name: str = "X") -> np.ndarray:

@@ -172,8 +172,8 @@ class _StageMaker:
             memory=memory,
             threads=threads,
         )
-        self.vote: Any = HaarVote(features, True, variant.says, variant.as_vote)
-        self.rounds = boost(self.learner, variant, self.vote)
+        self.vote = HaarVote(features, True, variant.says, variant.as_vote)
+        self.rounds = boost(self.learner, variant, self.vote)  # type: ignore[arg-type]
         self.trees: list[WeakTree] = []
         self.sums = np.zeros(positive.size)
 
