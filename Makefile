@@ -23,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision reproduce peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect reproduce peers stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +71,9 @@ bench-trust: $(DONE)/package $(DONE)/extra-bench  ## what calibration and interv
 
 bench-vision: $(DONE)/package  ## boosting on Haar features: time, memory, beside sorting in NumPy
 	$(PY) -m benchmarks.vision $(ARGS)
+
+bench-detect: $(DONE)/package $(DONE)/extra-test  ## cascades at work, beside OpenCV
+	$(PY) -m benchmarks.vision_detect $(ARGS)
 
 reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, theirs beside ours; DATA=folder
 	$(PY) -m reproduce --data $(DATA) $(ARGS)
