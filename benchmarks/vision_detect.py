@@ -23,7 +23,13 @@ from benchmarks.report import markdown_table
 
 THREADS, TARGET = 2, 1.0
 # Stumps; stumps; trees of two questions; tilted features; trees of tilted features.
-CASCADES = ("frontalface_default", "frontalface_alt", "frontalface_alt2", "upperbody", "lefteye_2splits")
+CASCADES = (
+    "frontalface_default",
+    "frontalface_alt",
+    "frontalface_alt2",
+    "upperbody",
+    "lefteye_2splits",
+)
 CALLS = 5  # in one round
 
 
@@ -58,7 +64,10 @@ def timed(contestant, _):
 def differing(cascade, theirs, image):
     """How many windows only one of the two finds."""
     ours = {tuple(box) for box in cascade.detect(image, min_neighbors=0).boxes.tolist()}
-    other = {tuple(box) for box in np.array(theirs.detectMultiScale(image, 1.1, 0)).reshape(-1, 4).tolist()}
+    other = {
+        tuple(box)
+        for box in np.array(theirs.detectMultiScale(image, 1.1, 0)).reshape(-1, 4).tolist()
+    }
     return len(ours ^ other)
 
 

@@ -59,7 +59,7 @@ class Detector {
 
     CascadeModel model_;
     bool tilted_;
-    // Integral images of the last calls: touching fresh memory would take longer than the scan.
+    // Integral images of the last calls, so that the next one touches no fresh memory.
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<Workspace>> idle_;
 };
