@@ -56,10 +56,12 @@ def estimate_glm(
     max_iter: int,
     tol: float,
     offset: np.ndarray | None = None,
+    start: np.ndarray | None = None,
 ) -> Estimate:
     """A generalised linear model by Newton's method with expected second derivatives (IRLS).
 
-    `offset` comes on top of the response's own.
+    `offset` comes on top of the response's own. A large one needs a `start` near the maximum: steps are
+    not shortened where they go too far.
     """
     GLM = from_statsmodels("genmod.generalized_linear_model").GLM
     offsets = [part for part in (response.offset, offset) if part is not None]
@@ -72,7 +74,7 @@ def estimate_glm(
             offset=sum(offsets) if offsets else None,
         )
         # The tolerance is relative too: the last digits of a sum over many rows are noise.
-        result = model.fit(maxiter=max_iter, tol=tol, rtol=1e-12)
+        result = model.fit(start_params=start, maxiter=max_iter, tol=tol, rtol=1e-13)
         return Estimate(
             result=result,
             coefficients=np.asarray(result.params, dtype=float),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -89,23 +90,34 @@ class GeneralisedModel(FormulaModel):
         return pandas_or_error().DataFrame(made, index=self._index_of(X))
 
     def _profile(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        design, family, response = self._design, self._family(), self._response
         rise = float(stats.chi2.ppf(level, 1))
-        low, high = np.empty(len(design.columns)), np.empty(len(design.columns))
-        for place, error in enumerate(self._fitted.std_errors):
-            column = design.matrix[:, place]
-            rest = np.delete(design.matrix, place, axis=1)
-
-            def deviance(value: float, column: Any = column, rest: Any = rest) -> float:
-                if rest.shape[1] == 0:
-                    shift = value * column + (0.0 if response.offset is None else response.offset)
-                    return deviance_at(family, response, shift)
-                settings = {"max_iter": self.max_iter, "tol": self.tol}
-                return estimate_glm(family, rest, response, offset=value * column, **settings).deviance
-
-            at = float(self._fitted.coefficients[place])
-            low[place], high[place] = profile_ends(deviance, at, self.deviance_, float(error), rise)
+        ends = [
+            profile_ends(self._profile_deviance(place), at, self.deviance_, error, rise)
+            for place, (at, error) in enumerate(
+                zip(self._fitted.coefficients.tolist(), self._fitted.std_errors.tolist(), strict=True)
+            )
+        ]
+        low, high = np.array(ends).reshape(-1, 2).T
         return low, high
+
+    def _profile_deviance(self, place: int) -> Callable[[float], float]:
+        """The least deviance as a function of one coefficient."""
+        matrix, family, response = self._design.matrix, self._family(), self._response
+        column, rest = matrix[:, place], np.delete(matrix, place, axis=1)
+        start = np.delete(self._fitted.coefficients, place)
+        settings = {"max_iter": self.max_iter, "tol": self.tol}
+
+        def deviance(value: float) -> float:
+            nonlocal start
+            if rest.shape[1] == 0:
+                shift = value * column + (0.0 if response.offset is None else response.offset)
+                return deviance_at(family, response, shift)
+            found = estimate_glm(family, rest, response, offset=value * column, start=start, **settings)
+            if found.converged:
+                start = found.coefficients  # the next value asked for is not far
+            return found.deviance
+
+        return deviance
 
     def _ratios(self, name: str, level: float, interval: str, units: Any) -> Any:
         """e^β with its interval, for an increment of one unit or of as many as `units` says."""

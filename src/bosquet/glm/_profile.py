@@ -19,8 +19,8 @@ def profile_ends(
     `deviance` gives it for a value of the coefficient, `at` is its estimate, `step` about its standard
     error. A side without such a place is infinite.
     """
-    if not math.isfinite(step) or step <= 0:
-        step = max(abs(at), 1.0)
+    # An estimate that is infinite in truth has a standard error that says nothing.
+    step = min(step, 1.0 + abs(at)) if step > 0 and math.isfinite(step) else 1.0 + abs(at)
 
     def excess(value: float) -> float:
         return deviance(value) - lowest - rise

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import number_of_rows
-from bosquet._targets import check_same_length, check_sample_weight
+from bosquet._targets import (
+    check_finite_target,
+    check_same_length,
+    check_sample_weight,
+    warn_of_column_vector,
+)
 from bosquet.glm._columns import ColumnDesign, read_columns
 from bosquet.glm._formulas import (
     FormulaDesign,
@@ -107,6 +112,16 @@ def _by_formula(
     design = FormulaDesign(right if intercept else f"0 + {right}", frame[whole])
     features = [column for column in columns if column not in target and column not in named]
     return Table(design, y, left, values, dropped, features, len(features))
+
+
+def one_number_a_row(y: Any) -> np.ndarray:
+    """A target of numbers, finite and in one column."""
+    if np.asarray(y).ndim == 2 and np.asarray(y).shape[1] == 1:
+        warn_of_column_vector()
+    numbers = check_finite_target(y)
+    if numbers.shape[0] > 1:
+        raise ValueError(f"y must have one number a row, got {numbers.shape[0]} columns")
+    return numbers[0]
 
 
 def two_counts(left: str, frame: Any) -> np.ndarray:

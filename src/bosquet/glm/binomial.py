@@ -54,7 +54,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         What to do when the classes are separated, so that no estimate exists; `separation_` tells by what.
     max_iter : int, default=50
         Most steps of Newton's method.
-    tol : float, default=1e-8
+    tol : float, default=1e-10
         Stop when the deviance changes by less.
 
     Attributes
@@ -105,7 +105,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     dose = 0: chi2(1) = 280.8, p < 0.001 (likelihood ratio)
     >>> model.confidence_band(pd.DataFrame({"dose": [1.8]})).round(3)
        estimate    low   high
-    0     0.570  0.513  0.628
+    0      0.67  0.612  0.726
 
     References
     ----------
@@ -126,7 +126,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         missing: str = "raise",
         on_separation: str = "warn",
         max_iter: int = 50,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
     ) -> None:
         self.formula = formula
         self.link = link
@@ -220,7 +220,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
 
     def _notes(self) -> list[str]:
         notes = [] if self._grouped else [f"Probabilities are of the class {self.classes_.tolist()[1]!r}."]
-        return notes if self.separation_ is None else [*notes, f"{self.separation_}.".capitalize()]
+        return notes if self.separation_ is None else [*notes, self.separation_.sentence()]
 
     # ---- predicting -----------------------------------------------------------------------------
 

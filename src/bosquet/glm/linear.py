@@ -9,11 +9,10 @@ from scipy import stats
 
 from bosquet._parameters import check_value
 from bosquet._sklearn import RegressorMixin, check_is_fitted
-from bosquet._targets import check_finite_target
 from bosquet.glm._estimates import Estimate, Response, predictor_and_error
 from bosquet.glm._inference import variance_table
 from bosquet.glm._model import LEVEL, FormulaModel
-from bosquet.glm._reading import Table
+from bosquet.glm._reading import Table, one_number_a_row
 from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, quietly
 
 
@@ -60,13 +59,13 @@ class LinearModel(RegressorMixin, FormulaModel):
     >>> model.anova().round(3)
                   df   sum_sq  mean_sq        F  p_value
     term
-    light        1.0  189.204  189.204  429.053    0.000
-    soil         2.0   22.334   11.167   25.323    0.000
-    light:soil   2.0    0.129    0.065    0.147    0.864
-    residual    84.0   37.042    0.441      NaN      NaN
+    light        1.0  178.021  178.021  370.267    0.000
+    soil         2.0   21.985   10.992   22.863    0.000
+    light:soil   2.0    0.232    0.116    0.241    0.786
+    residual    84.0   40.386    0.481      NaN      NaN
     >>> smaller = model.backward("lr")
     >>> print(f"{smaller.formula}, R2 {smaller.r2_:.2f}")
-    growth ~ light + soil, R2 0.85
+    growth ~ light + soil, R2 0.82
     """
 
     _STATISTIC = "t"
@@ -94,10 +93,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         return self._fit(X, y, formula, {"sample_weight": sample_weight})
 
     def _read_target(self, table: Table) -> Response:
-        numbers = check_finite_target(table.y)
-        if numbers.shape[0] > 1:
-            raise ValueError(f"y must have one number a row, got {numbers.shape[0]} columns")
-        values = numbers[0]
+        values = one_number_a_row(table.y)
         if values.size == 1:
             raise ValueError("one row (n_samples=1) says nothing of a slope: use more rows")
         if (values == values[0]).all():

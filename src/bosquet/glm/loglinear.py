@@ -61,7 +61,7 @@ class LogLinearModel(PoissonRegression):
     deviance     21.736  6.0    0.001
     pearson      19.938  6.0    0.003
     >>> model.independences()
-    ['admitted and sex are independent given department']
+    ['sex and admitted are independent given department']
     >>> worst = model.table_.sort_values("adjusted").iloc[0]
     >>> print(worst.department, worst.sex, worst.admitted, f"{worst.adjusted:.2f}")
     A woman no -4.15
@@ -78,7 +78,7 @@ class LogLinearModel(PoissonRegression):
         missing: str = "raise",
         on_separation: str = "warn",
         max_iter: int = 50,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
     ) -> None:
         super().__init__(formula, missing=missing, on_separation=on_separation, max_iter=max_iter, tol=tol)
 
@@ -191,8 +191,10 @@ def contingency(data: Any, *factors: str) -> Any:
     >>> from bosquet.glm import contingency
     >>> contingency(pd.DataFrame({"a": list("xxy"), "b": list("uvu")}))
        a  b  count
-    0  x  u      2
-    ...
+    0  x  u      1
+    1  x  v      1
+    2  y  u      1
+    3  y  v      0
     """
     pandas = pandas_or_error()
     frame = as_frame(data, "contingency")

@@ -22,6 +22,10 @@ from bosquet.glm.binomial import NEARLY_CERTAIN, _known
 from bosquet.glm.separation import Separation, SeparationWarning, find_separation
 
 
+# Where quasi-Newton steps towards an infinite estimate end.
+FARTHEST = 30.0
+
+
 class MultinomialRegression(ClassifierMixin, FormulaModel):
     r"""Two or more classes: the logarithm of the odds of each class against the first is linear.
 
@@ -57,10 +61,10 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     >>> print(model.separation_.kind, f"accuracy {model.score(X, y):.2f}")
     quasi-complete accuracy 0.83
     >>> model.odds_ratios(2, 1).round(2)
-                  odds_ratio   low  high  p_value
+                  odds_ratio   low   high  p_value
     coefficient
-    sepal_length        6.70  2.55 17.58      0.0
-    sepal_width         1.50  0.37  6.00      0.57
+    sepal_length         6.7  2.43  18.46     0.00
+    sepal_width          1.5  0.28   8.13     0.64
 
     References
     ----------
@@ -77,7 +81,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         missing: str = "raise",
         on_separation: str = "warn",
         max_iter: int = 50,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
     ) -> None:
         self.formula = formula
         self.fit_intercept = fit_intercept
@@ -163,7 +167,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     def _notes(self) -> list[str]:
         notes = [f"Coefficients are of the odds against the class {self.classes_.tolist()[0]!r}."]
-        return notes if self.separation_ is None else [*notes, f"{self.separation_}.".capitalize()]
+        return notes if self.separation_ is None else [*notes, self.separation_.sentence()]
 
     # ---- predicting -----------------------------------------------------------------------------
 
@@ -269,13 +273,15 @@ def _newton(matrix: np.ndarray, numbers: np.ndarray, classes: int, max_iter: int
     size[size == 0] = 1.0
     with quietly():
         model = MNLogit(numbers, matrix / size)
-        options = {"disp": False, "maxiter": max_iter, "warn_convergence": False, "skip_hessian": False}
+        options = {"disp": False, "maxiter": max_iter, "warn_convergence": False}
         try:
             result = model.fit(method="newton", tol=tol, **options)
             if not np.isfinite(result.llf):
                 raise np.linalg.LinAlgError
         except np.linalg.LinAlgError:
-            result = model.fit(method="bfgs", gtol=1e-6, skip_hessian=True, **{**options, "skip_hessian": True})
+            # Separated classes: the iteration is stopped at odds of e^±FARTHEST for a column of size one.
+            edges = [(-FARTHEST, FARTHEST)] * (matrix.shape[1] * (classes - 1))
+            result = model.fit(method="lbfgs", bounds=edges, pgtol=1e-8, skip_hessian=True, **options)
         coefficients = np.asarray(result.params, dtype=float).ravel(order="F")
         covariance = _covariance(model, np.asarray(result.params, dtype=float))
     unscale = np.tile(1 / size, classes - 1)

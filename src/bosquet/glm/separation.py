@@ -59,6 +59,10 @@ class Separation:
             " infinite"
         )
 
+    def sentence(self) -> str:
+        told = str(self)
+        return f"{told[0].upper()}{told[1:]}."
+
 
 def find_separation(
     asking: np.ndarray,
