@@ -34,7 +34,12 @@ def patients():
         }
     )
     man = frame.sex == "m"
-    line = -2 + 0.04 * frame.age + np.where(man, -0.6, 0.3) * frame.dose + 0.5 * (frame.clinic == "west")
+    line = (
+        -2
+        + 0.04 * frame.age
+        + np.where(man, -0.6, 0.3) * frame.dose
+        + 0.5 * (frame.clinic == "west")
+    )
     frame["ill"] = np.where(rng.random(n) < 1 / (1 + np.exp(-line)), "yes", "no")
     frame["stay"] = 5 + 0.1 * frame.age + np.where(man, 1.0, 0) * frame.dose + rng.normal(0, 2, n)
     frame["visits"] = rng.poisson(np.exp(0.2 + 0.02 * frame.age))

@@ -50,7 +50,9 @@ def test_bands_go_through_the_inverse_link_as_the_twins_do(link):
     band = BinomialRegression(link=link).fit(X, y).confidence_band(new)
     wanted = twin.band(with_constant(new), twin.fit_binomial(with_constant(X), y, 1, link), link)
     np.testing.assert_allclose(band.to_numpy(), np.column_stack(wanted), rtol=1e-4)
-    assert ((band.low > 0) & (band.low < band.estimate) & (band.estimate < band.high) & (band.high < 1)).all()
+    assert (
+        (band.low > 0) & (band.low < band.estimate) & (band.estimate < band.high) & (band.high < 1)
+    ).all()
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -59,7 +61,9 @@ def test_grouped_data_have_the_twins_deviance(link, beetles):
     X = with_constant(beetles[["dose"]].to_numpy())
     fit = twin.fit_binomial(X, beetles.killed, beetles.beetles, link)
     np.testing.assert_allclose(model.params_, fit.coefficients, rtol=1e-6)
-    wanted = twin.deviance(beetles.killed.to_numpy(), beetles.beetles.to_numpy(), fit.log_likelihood)
+    wanted = twin.deviance(
+        beetles.killed.to_numpy(), beetles.beetles.to_numpy(), fit.log_likelihood
+    )
     assert model.deviance_ == pytest.approx(wanted, rel=1e-8)
 
 

@@ -45,7 +45,9 @@ def test_classes_may_be_separated_by_two_terms_and_by_neither_alone(overlapping)
     assert separation.terms == ("a", "b")
 
 
-def test_a_level_without_failures_is_quasi_complete_and_leaves_other_coefficients_finite(overlapping):
+def test_a_level_without_failures_is_quasi_complete_and_leaves_other_coefficients_finite(
+    overlapping,
+):
     overlapping["g"] = np.where(np.arange(60) % 5 == 0, "rare", "common")
     overlapping.loc[overlapping.g == "rare", "y"] = 1
     model = fitted(overlapping)
@@ -91,7 +93,9 @@ def test_a_planted_border_is_found_and_breaking_it_on_both_sides_is_seen(seed, r
     assert model.separation_ is not None
     assert model.separation_.kind == "complete"
     # Every row once more with the other class: nothing separates these.
-    both = BinomialRegression(on_separation="ignore").fit(np.vstack([X, X]), np.concatenate([y, 1 - y]))
+    both = BinomialRegression(on_separation="ignore").fit(
+        np.vstack([X, X]), np.concatenate([y, 1 - y])
+    )
     assert both.separation_ is None
 
 

@@ -43,7 +43,9 @@ class ColumnDesign:
             columns.append(INTERCEPT)
         for feature in self.chosen:
             name, first = self.names[feature], len(columns)
-            columns += [f"{name}[T.{level}]" if level is not None else name for level in self._told(feature)]
+            columns += [
+                f"{name}[T.{level}]" if level is not None else name for level in self._told(feature)
+            ]
             terms.append(Term(name, frozenset({name}), tuple(range(first, len(columns)))))
         return tuple(terms), tuple(columns)
 
@@ -97,7 +99,9 @@ class ColumnDesign:
                 known = self.encoder.levels[feature]
                 assert known is not None
                 level = known[int(columns[feature][strange][0])]
-                raise ValueError(f"the column {self.names[feature]!r} holds {level!r}, of which fit kept no row")
+                raise ValueError(
+                    f"the column {self.names[feature]!r} holds {level!r}, of which fit kept no row"
+                )
         return self._matrix(columns)
 
     def without(self, removed: set[str]) -> ColumnDesign:
@@ -150,14 +154,23 @@ def gaps_in(encoder: TableEncoder, columns: list[np.ndarray], place: int) -> np.
 
 
 def check_columns(
-    encoder: TableEncoder, columns: list[np.ndarray], places: Sequence[int], *, fitting: bool, gaps: bool = True
+    encoder: TableEncoder,
+    columns: list[np.ndarray],
+    places: Sequence[int],
+    *,
+    fitting: bool,
+    gaps: bool = True,
 ) -> None:
     """No gaps, nothing infinite; the first column with either is named."""
     for place in places:
         name = names_of(encoder)[place]
         missing = int(gaps_in(encoder, columns, place).sum())
         if missing and gaps:
-            what = "missing values" if fitting else "missing values or levels that were not there in fit"
+            what = (
+                "missing values"
+                if fitting
+                else "missing values or levels that were not there in fit"
+            )
             advice = "; fill them in, or leave such rows out with missing='drop'" if fitting else ""
             raise ValueError(f"Input X contains NaN: {missing} {what} in column {name!r}{advice}")
         values = columns[place]

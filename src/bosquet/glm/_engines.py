@@ -6,6 +6,7 @@ same way other frames. What is said wrongly is a `FormulaError` of one line, who
 
 from __future__ import annotations
 
+import keyword
 import re
 import warnings
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class Patsy:
         return np.asarray(made[0])[:, order]
 
     def quoted(self, column: str) -> str:
-        return column if column.isidentifier() else f'Q("{column}")'
+        return column if _plain(column) else f'Q("{column}")'
 
     def sum_coded(self, factor: str) -> str:
         return f"C({factor}, Sum)"
@@ -126,19 +127,28 @@ class Formulaic:
             raise FormulaError(_reworded(rhs, error)) from None
 
     def quoted(self, column: str) -> str:
-        return column if column.isidentifier() else f"`{column}`"
+        return column if _plain(column) else f"`{column}`"
 
     def sum_coded(self, factor: str) -> str:
         return f"C({factor}, contr.sum)"
 
 
-ENGINES = {"patsy": Patsy, "formulaic": Formulaic}
+def _plain(column: str) -> bool:
+    """Whether a column's name may stand in a formula as it is."""
+    reserved = keyword.iskeyword(column) or column in FUNCTIONS or column in ("C", "I", "Q")
+    return column.isidentifier() and not reserved
+
+
+def engine_named(name: str) -> Patsy | Formulaic:
+    return Formulaic() if name == "formulaic" else Patsy()
 
 
 def _reworded(rhs: str, error: BaseException) -> str:
     """One line of an engine's message, without its drawing of where in the formula it stumbled."""
     told = str(error)
-    unknown = re.search(r"(?:name '|variable named `|`)(\w+)(?:' is not defined|` is not|`[^`]*not)", told)
+    unknown = re.search(
+        r"(?:name '|variable named `|`)(\w+)(?:' is not defined|` is not|`[^`]*not)", told
+    )
     if unknown:
         return f"the formula {rhs!r} uses {unknown[1]!r}, which is neither a column nor a function"
     first = next((line.strip() for line in told.splitlines() if line.strip()), type(error).__name__)

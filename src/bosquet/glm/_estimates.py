@@ -91,7 +91,12 @@ def deviance_at(family: Any, response: Response, predictor: np.ndarray) -> float
     """The deviance of a linear predictor that nothing is fitted to."""
     GLM = from_statsmodels("genmod.generalized_linear_model").GLM
     with quietly():
-        model = GLM(response.values, np.ones((len(predictor), 1)), family=family, freq_weights=response.weight)
+        model = GLM(
+            response.values,
+            np.ones((len(predictor), 1)),
+            family=family,
+            freq_weights=response.weight,
+        )
         mean = family.fitted(predictor)
         return float(family.deviance(model.endog, mean, model.var_weights, model.freq_weights, 1.0))
 
@@ -101,5 +106,5 @@ def predictor_and_error(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The linear predictor of rows, and its standard error sqrt(x' V x)."""
     predictor = matrix @ estimate.coefficients
-    variance = np.einsum("ij,jk,ik->i", matrix, estimate.covariance, matrix)
+    variance = ((matrix @ estimate.covariance) * matrix).sum(axis=1)
     return predictor if offset is None else predictor + offset, np.sqrt(np.maximum(variance, 0))

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.glm._engines import ENGINES, FUNCTIONS, Built, FormulaError
+from bosquet.glm._engines import FUNCTIONS, Built, FormulaError, engine_named
 from bosquet.glm._statsmodels import formula_engine, pandas_or_error
 from bosquet.glm._terms import INTERCEPT, Term
 
 _LONE_DOT = re.compile(r"(?<![\w.)\]])\.(?![\w.(])")
-_NAME = re.compile(r"(?<![\w.\"'`])([^\W\d]\w*)(?!\w*\s*\()")
+_NAME = re.compile(r"(?<![\w.])([^\W\d]\w*)(?!\w*\s*\()")
+_TEXT = re.compile(r"(['\"]).*?\1")
 _QUOTED = re.compile(r"Q\(\s*(['\"])(.+?)\1\s*\)|`([^`]+)`")
 
 
@@ -26,21 +27,28 @@ def split(formula: str) -> tuple[str | None, str]:
     left = sides[0].strip() if len(sides) == 2 else ""
     right = sides[-1].strip()
     if not right:
-        raise FormulaError(f"the formula {formula!r} has nothing on its right-hand side; 1 is a constant")
+        raise FormulaError(
+            f"the formula {formula!r} has nothing on its right-hand side; 1 is a constant"
+        )
     return left or None, right
 
 
 def columns_used(text: str, columns: Iterable[str]) -> list[str]:
     """The columns that a side of a formula names, in their order in the table."""
-    found = {match[2] or match[3] for match in _QUOTED.finditer(text)}
-    found.update(_NAME.findall(_QUOTED.sub(" ", text)))
-    return [column for column in columns if column in found]
+    quoted, plain = _names_in(text)
+    return [column for column in columns if column in quoted or column in plain]
+
+
+def _names_in(text: str) -> tuple[set[str], set[str]]:
+    """Names in Q("...") or backticks, and plain ones; text in quotes is a level's name and none of these."""
+    quoted = {match[2] or match[3] for match in _QUOTED.finditer(text)}
+    bare = _TEXT.sub(" ", _QUOTED.sub(" ", text))
+    return quoted, set(_NAME.findall(bare))
 
 
 def check_names(text: str, columns: Sequence[str]) -> None:
     """A name that is no column is asked about before an engine stumbles over it."""
-    quoted = {match[2] or match[3] for match in _QUOTED.finditer(text)}
-    plain = set(_NAME.findall(_QUOTED.sub(" ", re.sub(r"(['\"]).*?\1", " ", _QUOTED.sub(" ", text)))))
+    quoted, plain = _names_in(text)
     plain -= set(FUNCTIONS) | _ENGINE_WORDS
     # Names of arguments, as in bs(x, df=4), are no columns.
     plain -= set(re.findall(r"(\w+)\s*=(?!=)", text))
@@ -48,12 +56,14 @@ def check_names(text: str, columns: Sequence[str]) -> None:
         if name in columns:
             continue
         close = difflib.get_close_matches(name, list(columns), n=1)
-        meant = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(columns)}"
+        shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+        meant = f"; did you mean {close[0]!r}?" if close else f"; there are {shown}"
         raise FormulaError(f"the formula uses {name!r}, which is no column of the table{meant}")
 
 
 # Contrasts are handed on by name: C(x, Sum), C(x, contr.sum).
-_ENGINE_WORDS = {"Treatment", "Sum", "Poly", "Diff", "Helmert", "contr", "True", "False", "None", "in", "not", "and", "or"}  # fmt: skip
+_CONTRASTS = {"Treatment", "Sum", "Poly", "Diff", "Helmert", "contr"}
+_ENGINE_WORDS = _CONTRASTS | {"True", "False", "None", "in", "not", "and", "or"}
 
 
 def evaluate(text: str, frame: Any) -> np.ndarray:
@@ -86,9 +96,11 @@ class FormulaDesign:
         # Always a column at least, so that a formula of a constant alone knows the number of rows.
         self.frame = _plain_types(frame[used] if used else frame.iloc[:, :1])
         self.uses = tuple(used)
-        self._built: Built = ENGINES[self.engine]().build(rhs, self.frame)
+        self._built: Built = engine_named(self.engine).build(rhs, self.frame)
         if self._built.matrix.shape[0] != len(self.frame):
-            raise FormulaError(f"the formula {rhs!r} makes {self._built.matrix.shape[0]} rows of {len(frame)}")
+            raise FormulaError(
+                f"the formula {rhs!r} makes {self._built.matrix.shape[0]} rows of {len(frame)}"
+            )
         _check_finite(self._built.matrix, self._built.columns)
 
     @property
@@ -108,13 +120,15 @@ class FormulaDesign:
         frame = _plain_types(as_frame(X, owner))
         absent = [column for column in self.uses if column not in frame.columns]
         if absent:
-            raise ValueError(f"X has no column {absent[0]!r}, which the formula of this {owner} uses")
+            raise ValueError(
+                f"X has no column {absent[0]!r}, which the formula of this {owner} uses"
+            )
         frame = frame[list(self.uses)] if self.uses else frame.iloc[:, :1]
         if self.uses:
             check_no_gaps(frame, "X")
         for column in self.uses:
             _check_levels(column, self.frame[column], frame[column])
-        matrix = ENGINES[self.engine]().rows(self.rhs, self._built, frame)
+        matrix = engine_named(self.engine).rows(self.rhs, self._built, frame)
         _check_finite(matrix, self.columns)
         return matrix
 
@@ -126,7 +140,7 @@ class FormulaDesign:
 
     def sum_coded(self) -> tuple[np.ndarray, list[tuple[int, ...]]]:
         """The matrix with factors coded to sum to zero, and the columns of each of `terms` in it."""
-        engine = ENGINES[self.engine]()
+        engine = engine_named(self.engine)
         texts = ["1" if self._built.has_intercept() else "0"]
         texts += [
             ":".join(
@@ -204,10 +218,12 @@ def expand_dot(rhs: str, columns: Sequence[str], target: Sequence[str]) -> str:
     """A lone dot stands for every column but the target's, as in R."""
     if not _LONE_DOT.search(rhs):
         return rhs
-    engine = ENGINES[formula_engine()]()
+    engine = engine_named(formula_engine())
     others = [engine.quoted(column) for column in columns if column not in target]
     if not others:
-        raise FormulaError("the dot in the formula stands for the other columns, and there are none")
+        raise FormulaError(
+            "the dot in the formula stands for the other columns, and there are none"
+        )
     return _LONE_DOT.sub("(" + " + ".join(others) + ")", rhs)
 
 
@@ -225,13 +241,14 @@ def _plain_types(frame: Any) -> Any:
     columns = {}
     for column in frame.columns:
         values = frame[column]
-        if isinstance(values.dtype, pandas.CategoricalDtype):
-            columns[column] = values
-        elif isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
+        number = isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf"
+        if number or isinstance(values.dtype, pandas.CategoricalDtype):
             columns[column] = values
         elif pandas.api.types.is_numeric_dtype(values.dtype):  # nullable, or Arrow's
             kind = values.dtype.kind if not values.isna().any() else "f"
-            columns[column] = values.astype({"b": bool, "i": np.int64, "u": np.uint64}.get(kind, float))
+            columns[column] = values.astype(
+                {"b": bool, "i": np.int64, "u": np.uint64}.get(kind, float)
+            )
         else:
             columns[column] = values.astype(object)
     return pandas.DataFrame(columns, index=frame.index)
@@ -257,4 +274,6 @@ def _check_levels(column: str, known: Any, given: Any) -> None:
     for value in given.unique().tolist():
         if value not in seen:
             told = ", ".join(map(repr, sorted(map(str, levels))[:8]))
-            raise ValueError(f"the column {column!r} holds {value!r}, which was not there in fit: {told}")
+            raise ValueError(
+                f"the column {column!r} holds {value!r}, which was not there in fit: {told}"
+            )

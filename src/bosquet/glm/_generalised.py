@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
@@ -30,7 +29,10 @@ ON_SEPARATION: Check = choice("warn", "raise", "ignore")
 class GeneralisedModel(FormulaModel):
     """A model that statsmodels' GLM fits."""
 
-    _CHECKS = {**FormulaModel._CHECKS, "on_separation": ON_SEPARATION}
+    _CHECKS: ClassVar[Mapping[str, Check]] = {
+        **FormulaModel._CHECKS,
+        "on_separation": ON_SEPARATION,
+    }
 
     def _family(self) -> Any:
         raise NotImplementedError
@@ -94,7 +96,11 @@ class GeneralisedModel(FormulaModel):
         ends = [
             profile_ends(self._profile_deviance(place), at, self.deviance_, error, rise)
             for place, (at, error) in enumerate(
-                zip(self._fitted.coefficients.tolist(), self._fitted.std_errors.tolist(), strict=True)
+                zip(
+                    self._fitted.coefficients.tolist(),
+                    self._fitted.std_errors.tolist(),
+                    strict=True,
+                )
             )
         ]
         low, high = np.array(ends).reshape(-1, 2).T
@@ -112,7 +118,9 @@ class GeneralisedModel(FormulaModel):
             if rest.shape[1] == 0:
                 shift = value * column + (0.0 if response.offset is None else response.offset)
                 return deviance_at(family, response, shift)
-            found = estimate_glm(family, rest, response, offset=value * column, start=start, **settings)
+            found = estimate_glm(
+                family, rest, response, offset=value * column, start=start, **settings
+            )
             if found.converged:
                 start = found.coefficients  # the next value asked for is not far
             return found.deviance
@@ -126,7 +134,9 @@ class GeneralisedModel(FormulaModel):
         units = dict(units or {})
         strange = [key for key in units if key not in table.index]
         if strange:
-            raise ValueError(f"units names {strange[0]!r}, which is no coefficient: {', '.join(table.index)}")
+            raise ValueError(
+                f"units names {strange[0]!r}, which is no coefficient: {', '.join(table.index)}"
+            )
         size = np.array([float(units.get(key, 1)) for key in table.index])
         with np.errstate(over="ignore"):
             ends = np.exp(table[["estimate", "low", "high"]].to_numpy() * size[:, None])
@@ -179,7 +189,11 @@ class GeneralisedModel(FormulaModel):
         df = self.df_residual_
         found = {"deviance": self.deviance_, "pearson": float(self._fitted.result.pearson_chi2)}
         rows = {
-            name: {"statistic": value, "df": df, "p_value": float(stats.chi2.sf(value, df)) if df > 0 else np.nan}
+            name: {
+                "statistic": value,
+                "df": df,
+                "p_value": float(stats.chi2.sf(value, df)) if df > 0 else np.nan,
+            }
             for name, value in found.items()
         }
         return pandas_or_error().DataFrame.from_dict(rows, orient="index")
@@ -190,4 +204,4 @@ class GeneralisedModel(FormulaModel):
     def _null_deviance(self) -> float:
         """The deviance of a constant alone."""
         ones = np.ones((len(self._design.matrix), 1))
-        return self._estimate(ones, replace(self._response)).deviance
+        return self._estimate(ones, self._response).deviance

@@ -42,7 +42,11 @@ class TermTest:
 
     def __str__(self) -> str:
         by = {"wald": "Wald", "lr": "likelihood ratio"}[self.kind]
-        law = f"chi2({self.df})" if self.df_residual is None else f"F({self.df}, {self.df_residual:g})"
+        law = (
+            f"chi2({self.df})"
+            if self.df_residual is None
+            else f"F({self.df}, {self.df_residual:g})"
+        )
         told = f"{', '.join(self.terms)} = 0: {law} = {self.statistic:.4g}, p {told_p(self.p_value)} ({by})"
         return f"{told}\n{self.note}" if self.note else told
 
@@ -131,7 +135,11 @@ def chi_squared_table(steps: Sequence[Step], kind: int, null: Estimate | None) -
     """Analysis of deviance; with type 1 the deviance that is left, from the constant on."""
     pandas = pandas_or_error()
     rows = {
-        step.term.name: {"df": step.df, "deviance": step.deviance, "p_value": tail(step.deviance, step.df, None)}
+        step.term.name: {
+            "df": step.df,
+            "deviance": step.deviance,
+            "p_value": tail(step.deviance, step.df, None),
+        }
         for step in steps
     }
     table = pandas.DataFrame.from_dict(rows, orient="index", columns=["df", "deviance", "p_value"])
@@ -139,7 +147,9 @@ def chi_squared_table(steps: Sequence[Step], kind: int, null: Estimate | None) -
         table.insert(2, "residual_df", [step.with_it.df_residual for step in steps])
         table.insert(3, "residual_deviance", [step.with_it.deviance for step in steps])
         first = {"residual_df": null.df_residual, "residual_deviance": null.deviance}
-        table = pandas.concat([pandas.DataFrame([first], index=["constant"], columns=table.columns), table])
+        table = pandas.concat(
+            [pandas.DataFrame([first], index=["constant"], columns=table.columns), table]
+        )
     return table.rename_axis("term")
 
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
 
 from bosquet._fitted import unchanged_on_failure
-from bosquet._parameters import Check, boolean, check_parameters, check_value, choice, integer, number
+from bosquet._parameters import (
+    Check,
+    boolean,
+    check_parameters,
+    check_value,
+    choice,
+    integer,
+    number,
+)
 from bosquet._sklearn import BaseEstimator, check_is_fitted
 from bosquet.glm._estimates import Estimate, Response
 from bosquet.glm._inference import (
@@ -37,7 +45,7 @@ class FormulaModel(BaseEstimator):
     its coefficients are called.
     """
 
-    _CHECKS: Mapping[str, Check] = {
+    _CHECKS: ClassVar[Mapping[str, Check]] = {
         "fit_intercept": boolean(),
         "missing": choice("raise", "drop"),
         "max_iter": integer(1),
@@ -105,7 +113,9 @@ class FormulaModel(BaseEstimator):
         self.params_ = pandas.Series(fitted.coefficients, index=index, name="estimate")
         self.covariance_ = pandas.DataFrame(fitted.covariance, index=index, columns=index)
         self.deviance_, self.log_likelihood_ = fitted.deviance, fitted.log_likelihood
-        self.n_rows_ = float(len(design.matrix) if response.weight is None else response.weight.sum())
+        self.n_rows_ = float(
+            len(design.matrix) if response.weight is None else response.weight.sum()
+        )
         self.aic_, self.bic_ = fitted.aic, fitted.bic(self.n_rows_)
         self.df_residual_ = fitted.df_residual
         self.converged_, self.n_iter_ = fitted.converged, fitted.iterations
@@ -163,7 +173,9 @@ class FormulaModel(BaseEstimator):
         else:
             reach = self._reference().ppf((1 + level) / 2) * self._fitted.std_errors
             low, high = self._fitted.coefficients - reach, self._fitted.coefficients + reach
-        return pandas_or_error().DataFrame({"low": low, "high": high}, index=self._coefficient_index())
+        return pandas_or_error().DataFrame(
+            {"low": low, "high": high}, index=self._coefficient_index()
+        )
 
     def _profile(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"{type(self).__name__} has no profile intervals; use kind='wald'")
@@ -264,11 +276,17 @@ class FormulaModel(BaseEstimator):
         return self._fitted, without
 
     def _compared(self, other: Any) -> Any:
-        if not isinstance(other, FormulaModel) or type(other)._estimate is not type(self)._estimate:
-            raise TypeError(f"a {type(self).__name__} is compared with another one, not a {type(other).__name__}")
+        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
+            raise TypeError(
+                f"a {type(self).__name__} is compared with another one, not a {type(other).__name__}"
+            )
         check_is_fitted(other, "result_")
         if not _same_target(self._response, other._response):
-            raise ValueError("the models were fitted to different targets, rows or weights: fit both to the same")
+            raise ValueError(
+                "the models were fitted to different targets, rows or weights: fit both to the same"
+            )
+        if getattr(self, "link", None) != getattr(other, "link", None):
+            raise ValueError("models of different links are not nested; compare their AIC")
         small, large = sorted((self, other), key=lambda model: model._fitted.coefficients.size)
         check_nested(small._design.matrix, large._design.matrix)
         df = large._fitted.coefficients.size - small._fitted.coefficients.size
@@ -365,7 +383,9 @@ def _check_formula(formula: Any) -> None:
 def _note(found: list[Term], columns: set[int], terms: Any) -> str:
     """Says what a test of a main effect means while its interaction stays in the model."""
     for term in found:
-        above = [other.name for other in containing(term, terms) if not columns.issuperset(other.columns)]
+        above = [
+            other.name for other in containing(term, terms) if not columns.issuperset(other.columns)
+        ]
         if above and term.factors:
             return (
                 f"{term.name} stays in {', '.join(above)}: this tests its effect where the others are 0 or at"
@@ -376,6 +396,12 @@ def _note(found: list[Term], columns: set[int], terms: Any) -> str:
 
 def _same_target(mine: Response, its: Response) -> bool:
     def same(a: Any, b: Any) -> bool:
-        return (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
+        return (a is None and b is None) or (
+            a is not None and b is not None and np.array_equal(a, b)
+        )
 
-    return same(mine.values, its.values) and same(mine.weight, its.weight) and same(mine.offset, its.offset)
+    return (
+        same(mine.values, its.values)
+        and same(mine.weight, its.weight)
+        and same(mine.offset, its.offset)
+    )

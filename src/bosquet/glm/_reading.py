@@ -63,7 +63,9 @@ def read_table(
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None (or name it in a formula: 'y ~ .')"
         )
-    values = {name: _beside(name, given, X, owner) for name, given in beside.items() if given is not None}
+    values = {
+        name: _beside(name, given, X, owner) for name, given in beside.items() if given is not None
+    }
     encoder, columns, places, whole = read_columns(X, formula, owner, missing)
     rows = len(columns[0])
     y, values = _aligned(y, values, rows)
@@ -77,20 +79,35 @@ def read_table(
 
 
 def _by_formula(
-    X: Any, y: Any, formula: str, beside: Mapping[str, Any], *, owner: str, intercept: bool, missing: str
+    X: Any,
+    y: Any,
+    formula: str,
+    beside: Mapping[str, Any],
+    *,
+    owner: str,
+    intercept: bool,
+    missing: str,
 ) -> Table:
     frame = as_frame(X, owner)
     columns = list(frame.columns)
     left, right = split(formula)
     if left is None and y is None:
-        raise ValueError(f"the formula {formula!r} has no left-hand side: name the target, or pass y")
+        raise ValueError(
+            f"the formula {formula!r} has no left-hand side: name the target, or pass y"
+        )
     if left is not None and y is not None and left not in columns:
-        raise ValueError(f"y was passed, and the formula has a target {left!r} of its own: give one of them")
+        raise ValueError(
+            f"y was passed, and the formula has a target {left!r} of its own: give one of them"
+        )
     target = columns_used(left, columns) if left is not None else []
     named = [given for given in beside.values() if isinstance(given, str)]
     right = expand_dot(right, columns, [*target, *named])
     check_names(right, columns)
-    values = {name: _beside(name, given, frame, owner) for name, given in beside.items() if given is not None}
+    values = {
+        name: _beside(name, given, frame, owner)
+        for name, given in beside.items()
+        if given is not None
+    }
     if y is None:
         assert left is not None
         y = two_counts(left, frame) if "+" in left else evaluate(left, frame)
@@ -141,14 +158,18 @@ def _beside(name: str, given: Any, X: Any, owner: str) -> np.ndarray:
     return np.asarray(given)
 
 
-def _aligned(y: Any, beside: dict[str, np.ndarray], rows: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _aligned(
+    y: Any, beside: dict[str, np.ndarray], rows: int
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     check_same_length(number_of_rows(y), rows)
     for name, values in beside.items():
         if name == "sample_weight":
             checked = check_sample_weight(values, rows)
             beside = {**beside, name: checked if checked.size else np.ones(rows)}
         elif values.shape != (rows,):
-            raise ValueError(f"{name} has shape {values.shape}, and the table {rows} rows: give one a row")
+            raise ValueError(
+                f"{name} has shape {values.shape}, and the table {rows} rows: give one a row"
+            )
     return np.asarray(y), beside
 
 

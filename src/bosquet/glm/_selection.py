@@ -24,7 +24,9 @@ def select_backward(model: Any, criterion: str, level: float) -> Any:
             df = fitted.coefficients.size - estimate.coefficients.size
             test = _test(model, fitted, estimate, design, term, df, criterion)
             # The smaller, the sooner it leaves.
-            rank = {"aic": estimate.aic, "bic": estimate.bic(model.n_rows_)}.get(criterion, -test[1])
+            rank = {"aic": estimate.aic, "bic": estimate.bic(model.n_rows_)}.get(
+                criterion, -test[1]
+            )
             if best is None or rank < best[0]:
                 best = rank, term, smaller, estimate, df, test
         if best is None or not _leaves(best, fitted, model.n_rows_, criterion, level):
@@ -55,11 +57,15 @@ def _test(
         statistic = wald_statistic(fitted, model._places(term.columns, len(design.columns)))
     else:
         statistic = max(smaller.deviance - fitted.deviance, 0.0)
-    statistic, df_residual = model._scaled(statistic, df, fitted, "wald" if criterion == "wald" else "lr")
+    statistic, df_residual = model._scaled(
+        statistic, df, fitted, "wald" if criterion == "wald" else "lr"
+    )
     return statistic, tail(statistic, df, df_residual)
 
 
-def _row(removed: str, df: int | None, statistic: float, p_value: float, fitted: Any, rows: float) -> dict[str, Any]:
+def _row(
+    removed: str, df: int | None, statistic: float, p_value: float, fitted: Any, rows: float
+) -> dict[str, Any]:
     return {
         "removed": removed,
         "df": 0 if df is None else df,

@@ -36,7 +36,9 @@ class Summary:
         first = max(map(len, names), default=0)
         widths = [max(len(h), *(len(row[i]) for row in cells)) for i, h in enumerate(head)]
         lines = [self.title, "; ".join(self.facts), ""]
-        lines.append(" " * first + "".join("  " + h.rjust(w) for h, w in zip(head, widths, strict=True)))
+        lines.append(
+            " " * first + "".join("  " + h.rjust(w) for h, w in zip(head, widths, strict=True))
+        )
         for name, row in zip(names, cells, strict=True):
             told = "".join("  " + cell.rjust(w) for cell, w in zip(row, widths, strict=True))
             lines.append(name.ljust(first) + told)
@@ -66,7 +68,14 @@ class Summary:
         names = [_name(key) for key in self.table.index]
         statistic = self.table.columns[2]
         kind = "" if self.interval == "wald" else f" ({self.interval})"
-        head = ["estimate", "std error", statistic, "p", f"{100 * self.level:g} % interval{kind}", ""]
+        head = [
+            "estimate",
+            "std error",
+            statistic,
+            "p",
+            f"{100 * self.level:g} % interval{kind}",
+            "",
+        ]
         cells = []
         for row in self.table.to_numpy(dtype=float):
             estimate, error, ratio, p, low, high = row

@@ -34,7 +34,9 @@ def removable(terms: Sequence[Term]) -> list[Term]:
     return [term for term in terms if term.factors and not containing(term, terms)]
 
 
-def named(wanted: Any, terms: Sequence[Term], columns: Sequence[str]) -> tuple[list[Term], set[int]]:
+def named(
+    wanted: Any, terms: Sequence[Term], columns: Sequence[str]
+) -> tuple[list[Term], set[int]]:
     """The terms, and the columns, that one name or several stand for.
 
     A name is a term's or, where no term has it, that of a single column.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bosquet._parameters import choice
+from bosquet._parameters import Check, choice
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
 from bosquet._targets import check_labels, learn_classes
 from bosquet.glm._estimates import Response
@@ -31,8 +32,9 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     .. math:: g(\pi) = x'\beta, \qquad
         L(\beta) = \sum_i y_i \ln \pi_i + (n_i - y_i) \ln(1 - \pi_i),
 
-    with n = 1 for single rows. β maximises L, found by Newton's method. With the logit, g(π) = ln(π / (1 - π)),
-    the odds π / (1 - π) are e^{x'β}, and one unit more of x_j multiplies them by e^{β_j}: the odds ratio.
+    with n = 1 for single rows. β maximises L, found by Newton's method. With the logit, g(π) = ln(π / (1 -
+    π)), the odds π / (1 - π) are e^{x'β}, and one unit more of x_j multiplies them by e^{β_j}: the odds
+    ratio.
 
     Unlike scikit-learn's ``LogisticRegression`` nothing is penalised: estimates have standard errors, tests
     and intervals. statsmodels does the fitting; `result_` is its own result.
@@ -40,12 +42,12 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     Parameters
     ----------
     formula : str, list or None, default=None
-        ``"chd ~ tobacco * famhist + age"``: the target, and main effects and interactions; a dot stands for all
-        other columns. Without a left-hand side the target is the `y` given to `fit`. A list names the columns to
-        use, None takes them all, each as a main effect.
+        ``"chd ~ tobacco * famhist + age"``: the target, and main effects and interactions; a dot stands for
+        all other columns. Without a left-hand side the target is the `y` given to `fit`. A list names the
+        columns to use, None takes them all, each as a main effect.
     link : "logit", "probit" or "cloglog", default="logit"
-        g(π): ln(π / (1 - π)); the quantile of the normal distribution; ln(-ln(1 - π)), called "log-log" in some
-        lectures, which is not symmetric.
+        g(π): ln(π / (1 - π)); the quantile of the normal distribution; ln(-ln(1 - π)), called "log-log" in
+        some lectures, which is not symmetric.
     fit_intercept : bool, default=True
         Whether there is a constant; a formula can also say so by a 0.
     missing : "raise" or "drop", default="raise"
@@ -115,7 +117,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     DPhil thesis, Oxford, 2007.
     """
 
-    _CHECKS = {**GeneralisedModel._CHECKS, "link": choice(*LINKS)}
+    _CHECKS: ClassVar[Mapping[str, Check]] = {**GeneralisedModel._CHECKS, "link": choice(*LINKS)}
 
     def __init__(
         self,
@@ -219,7 +221,11 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         return [f"{self.n_rows_:g} rows", told, f"AIC {self.aic_:.2f}"]
 
     def _notes(self) -> list[str]:
-        notes = [] if self._grouped else [f"Probabilities are of the class {self.classes_.tolist()[1]!r}."]
+        notes = (
+            []
+            if self._grouped
+            else [f"Probabilities are of the class {self.classes_.tolist()[1]!r}."]
+        )
         return notes if self.separation_ is None else [*notes, self.separation_.sentence()]
 
     # ---- predicting -----------------------------------------------------------------------------
@@ -245,7 +251,11 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
             if self.link == "probit":
                 return log_ndtr(predictor) - log_ndtr(-predictor)
             hazard = np.exp(predictor)  # ln(1 - π) = -hazard
-            return np.where(hazard > 1, hazard + np.log1p(-np.exp(-hazard)), np.log(np.expm1(np.minimum(hazard, 1))))
+            return np.where(
+                hazard > 1,
+                hazard + np.log1p(-np.exp(-hazard)),
+                np.log(np.expm1(np.minimum(hazard, 1))),
+            )
 
     def odds(self, X: Any, j: Any = None, k: Any = None) -> np.ndarray:
         """The odds of class j against class k, π_j / π_k, for each row.
@@ -329,13 +339,21 @@ def _counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
     if (values < 0).any():
         row = int(np.flatnonzero((values < 0).any(axis=1))[0])
         done, failed = values[row]
-        told = f"{done:g} successes of {done + failed:g} trials" if trials is not None else f"counts {done:g} and {failed:g}"
-        raise ValueError(f"row {row} has {told}: counts must not be negative, nor successes more than trials")
+        told = (
+            f"{done:g} successes of {done + failed:g} trials"
+            if trials is not None
+            else f"counts {done:g} and {failed:g}"
+        )
+        raise ValueError(
+            f"row {row} has {told}: counts must not be negative, nor successes more than trials"
+        )
     if not values.sum(axis=1).all():
         row = int(np.flatnonzero(values.sum(axis=1) == 0)[0])
         raise ValueError(f"row {row} has no trials: leave it out")
     if not values.sum(axis=0).all():
-        raise ValueError("y has successes only, or failures only: one class, and nothing to tell apart")
+        raise ValueError(
+            "y has successes only, or failures only: one class, and nothing to tell apart"
+        )
     return values
 
 

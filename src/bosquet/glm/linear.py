@@ -19,13 +19,14 @@ from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, quietly
 class LinearModel(RegressorMixin, FormulaModel):
     r"""The Gaussian linear model: regression, analysis of variance and of covariance.
 
-    A number y is x'β plus noise of constant variance σ²; β is found by least squares. With factors alone it is
-    the analysis of variance, with factors and quantities the analysis of covariance: `anova` tests the terms by
+    A number y is x'β plus noise of constant variance σ²; β is found by least squares. With factors alone it
+    is the analysis of variance, with factors and quantities the analysis of covariance: `anova` tests the
+    terms by
 
     .. math:: F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS}_1) / (p_1 - p_0)}{\mathrm{RSS} / (n - p)} .
 
-    Called after the lecture's name for it; scikit-learn's ``LinearRegression`` gives the same predictions, and
-    none of the tests.
+    Called after the lecture's name for it; scikit-learn's ``LinearRegression`` gives the same predictions,
+    and none of the tests.
 
     Parameters
     ----------
@@ -53,7 +54,8 @@ class LinearModel(RegressorMixin, FormulaModel):
     >>> import numpy as np, pandas as pd
     >>> from bosquet import LinearModel
     >>> rng = np.random.default_rng(0)
-    >>> plants = pd.DataFrame({"light": rng.uniform(0, 10, 90), "soil": np.repeat(["clay", "loam", "sand"], 30)})
+    >>> soils = np.repeat(["clay", "loam", "sand"], 30)
+    >>> plants = pd.DataFrame({"light": rng.uniform(0, 10, 90), "soil": soils})
     >>> plants["growth"] = 0.5 * plants.light + (plants.soil == "loam") + rng.normal(0, 0.7, 90)
     >>> model = LinearModel("growth ~ light * soil").fit(plants)
     >>> model.anova().round(3)
@@ -87,8 +89,8 @@ class LinearModel(RegressorMixin, FormulaModel):
         X, y, formula
             As in `BinomialRegression.fit`; y holds numbers.
         sample_weight : array of shape (rows,) or str, optional
-            Precisions: a row of weight w has noise of variance σ² / w. (They do not count rows: standard errors
-            of a row of weight 2 and of that row twice differ.)
+            Precisions: a row of weight w has noise of variance σ² / w. (They do not count rows: standard
+            errors of a row of weight 2 and of that row twice differ.)
         """
         return self._fit(X, y, formula, {"sample_weight": sample_weight})
 
@@ -126,7 +128,11 @@ class LinearModel(RegressorMixin, FormulaModel):
         centre = np.average(values, weights=weight) if has_constant else 0.0
         total = float((weight * (values - centre) ** 2).sum())
         free = len(values) - has_constant
-        self.sigma_ = float(np.sqrt(fitted.deviance / fitted.df_residual)) if fitted.df_residual > 0 else np.nan
+        self.sigma_ = (
+            float(np.sqrt(fitted.deviance / fitted.df_residual))
+            if fitted.df_residual > 0
+            else np.nan
+        )
         self.r2_ = 1 - fitted.deviance / total
         self.adjusted_r2_ = 1 - (self.sigma_**2) / (total / free) if free > 0 else np.nan
 
@@ -184,12 +190,15 @@ class LinearModel(RegressorMixin, FormulaModel):
         Returns
         -------
         pandas.DataFrame
-            With `fitted`, `residual`, `standardised` (by their own standard deviations), `studentised` (by the
-            noise of a fit without the row), `leverage`, `cook`.
+            With `fitted`, `residual`, `standardised` (by their own standard deviations), `studentised` (by
+            the noise of a fit without the row), `leverage`, `cook`.
         """
         check_is_fitted(self, "result_")
         with quietly():
-            influence = self._fitted.result.get_influence()
+            weighted = self._fitted.result.model
+            OLS = from_statsmodels("regression.linear_model").OLS
+            # Of rows multiplied by the root of their weight, which all have the same noise.
+            influence = OLS(weighted.wendog, weighted.wexog).fit().get_influence()
             columns = {
                 "fitted": np.asarray(self._fitted.result.fittedvalues, dtype=float),
                 "residual": np.asarray(self._fitted.result.resid, dtype=float),
@@ -206,29 +215,51 @@ class LinearModel(RegressorMixin, FormulaModel):
         Returns
         -------
         pandas.DataFrame
-            Rows "constant variance" (Breusch and Pagan), "normal noise" (Shapiro and Wilk) and "no curvature"
-            (RESET: squares and cubes of the fitted values add nothing); columns `statistic`, `p_value`. A small
-            p-value speaks against the assumption.
+            Rows "constant variance" (Breusch and Pagan), "normal noise" (Shapiro and Wilk) and "no
+            curvature" (RESET: squares and cubes of the fitted values add nothing); columns `statistic`,
+            `p_value`. A small p-value speaks against the assumption.
         """
         check_is_fitted(self, "result_")
-        result, matrix = self._fitted.result, self._design.matrix
-        residuals = np.asarray(result.wresid, dtype=float)
+        residuals = np.asarray(self._fitted.result.wresid, dtype=float)
         with quietly():
-            spread = from_statsmodels("stats.diagnostic").het_breuschpagan(residuals, matrix)
-            normal = stats.shapiro(residuals if residuals.size <= 5000 else residuals[:5000])
-            fitted = np.asarray(result.fittedvalues, dtype=float)
-            scaled = (fitted - fitted.mean()) / (fitted.std() or 1.0)
-            bent = self._estimate(np.column_stack([matrix, scaled**2, scaled**3]), self._response)
-            rank = np.linalg.matrix_rank(np.column_stack([matrix, scaled**2, scaled**3])) - matrix.shape[1]
-        rise = max(self.deviance_ - bent.deviance, 0.0)
-        free = bent.df_residual
-        ratio = rise / rank / (bent.deviance / free) if rank and free > 0 else np.nan
+            normal = stats.shapiro(
+                residuals[:5000]
+            )  # beyond so many its p-value is not to be trusted
+            found = {
+                "constant variance": self._spread(residuals),
+                "normal noise": (float(normal.statistic), float(normal.pvalue)),
+                "no curvature": self._curvature(),
+            }
         rows = {
-            "constant variance": {"statistic": float(spread[0]), "p_value": float(spread[1])},
-            "normal noise": {"statistic": float(normal.statistic), "p_value": float(normal.pvalue)},
-            "no curvature": {"statistic": ratio, "p_value": float(stats.f.sf(ratio, rank, free)) if rank else np.nan},
-        }  # fmt: skip
+            name: dict(zip(("statistic", "p_value"), pair, strict=True))
+            for name, pair in found.items()
+        }
         return pandas_or_error().DataFrame.from_dict(rows, orient="index").rename_axis("assumption")
+
+    def _spread(self, residuals: np.ndarray) -> tuple[float, float]:
+        """Breusch and Pagan's test, of squared residuals on the columns."""
+        matrix = self._design.matrix
+        if not any(not term.factors for term in self._design.terms):
+            matrix = np.column_stack([np.ones(len(matrix)), matrix])
+        if matrix.shape[1] < 2:
+            return np.nan, np.nan
+        statistic, p_value = from_statsmodels("stats.diagnostic").het_breuschpagan(
+            residuals, matrix
+        )[:2]
+        return float(statistic), float(p_value)
+
+    def _curvature(self) -> tuple[float, float]:
+        """Ramsey's RESET: the F test that powers of the fitted values add nothing."""
+        fitted = np.asarray(self._fitted.result.fittedvalues, dtype=float)
+        scaled = (fitted - fitted.mean()) / (fitted.std() or 1.0)
+        more = np.column_stack([self._design.matrix, scaled**2, scaled**3])
+        added = int(np.linalg.matrix_rank(more)) - self._design.matrix.shape[1]
+        bent = self._estimate(more, self._response)
+        free = len(more) - self._design.matrix.shape[1] - added
+        if added < 1 or free < 1 or bent.deviance <= 0:
+            return np.nan, np.nan
+        ratio = max(self.deviance_ - bent.deviance, 0.0) / added / (bent.deviance / free)
+        return ratio, float(stats.f.sf(ratio, added, free))
 
 
 def _nothing_fitted(values: np.ndarray, weight: np.ndarray) -> Estimate:

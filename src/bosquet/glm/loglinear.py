@@ -30,16 +30,16 @@ class LogLinearModel(PoissonRegression):
     Parameters
     ----------
     formula : str
-        ``"count ~ sex * class + survived"`` for a table with a row for each cell; without a left-hand side, for
-        one with a row for each case, the factors are counted first.
+        ``"count ~ sex * class + survived"`` for a table with a row for each cell; without a left-hand side,
+        for one with a row for each case, the factors are counted first.
     missing, on_separation, max_iter, tol
         As in `PoissonRegression`. Separation is here a margin that is zero.
 
     Attributes
     ----------
     table_ : pandas.DataFrame
-        The cells: factors, `count`, `expected`, `residual` (Pearson's) and `adjusted` (with variance 1 where the
-        model is true: beyond ±2 or 3 a cell does not fit).
+        The cells: factors, `count`, `expected`, `residual` (Pearson's) and `adjusted` (with variance 1
+        where the model is true: beyond ±2 or 3 a cell does not fit).
     factors_ : list of str
     params_, deviance_, df_residual_, aic_, bic_, result_ and the others of `PoissonRegression`
 
@@ -80,7 +80,9 @@ class LogLinearModel(PoissonRegression):
         max_iter: int = 50,
         tol: float = 1e-10,
     ) -> None:
-        super().__init__(formula, missing=missing, on_separation=on_separation, max_iter=max_iter, tol=tol)
+        super().__init__(
+            formula, missing=missing, on_separation=on_separation, max_iter=max_iter, tol=tol
+        )
 
     def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> LogLinearModel:  # type: ignore[override]
         """Fit the table X.
@@ -110,7 +112,9 @@ class LogLinearModel(PoissonRegression):
             frame = contingency(frame, *factors)
             counts, left = frame[COUNT].to_numpy(), COUNT
         # Numbers that name levels are levels here.
-        cells = frame[factors].astype({name: object for name in factors if not _has_levels(frame[name])})
+        cells = frame[factors].astype(
+            {name: object for name in factors if not _has_levels(frame[name])}
+        )
         super().fit(cells, counts, formula=right)
         self._target = left or COUNT
         self.formula_ = f"{self._target} ~ {self._design.rhs}"
@@ -121,11 +125,17 @@ class LogLinearModel(PoissonRegression):
     def _tell_cells(self, cells: Any, counts: np.ndarray) -> None:
         table = cells.copy()
         if self.n_dropped_:
-            whole = ~pandas_or_error().isna(cells).any(axis=1).to_numpy() & ~pandas_or_error().isna(counts)
+            whole = ~pandas_or_error().isna(cells).any(axis=1).to_numpy() & ~pandas_or_error().isna(
+                counts
+            )
             table, counts = table[whole], np.asarray(counts)[whole]
         found = self.diagnostics()
         table[COUNT] = counts
-        for name, source in (("expected", "fitted"), ("residual", "pearson"), ("adjusted", "standardised")):
+        for name, source in (
+            ("expected", "fitted"),
+            ("residual", "pearson"),
+            ("adjusted", "standardised"),
+        ):
             table[name] = found[source].to_numpy()
         self.table_ = table
 
@@ -153,8 +163,15 @@ class LogLinearModel(PoissonRegression):
         for one, other in combinations(self.factors_, 2):
             if other in neighbours[one]:
                 continue
-            given = [factor for factor in self.factors_ if factor in neighbours[one] and _leads(factor, other, neighbours, {one})]
-            told.append(f"{one} and {other} are independent" + (f" given {' and '.join(given)}" if given else ""))
+            given = [
+                factor
+                for factor in self.factors_
+                if factor in neighbours[one] and _leads(factor, other, neighbours, {one})
+            ]
+            told.append(
+                f"{one} and {other} are independent"
+                + (f" given {' and '.join(given)}" if given else "")
+            )
         return told
 
 

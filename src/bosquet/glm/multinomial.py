@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
 from scipy.special import log_softmax, softmax
 
-from bosquet._parameters import check_value
+from bosquet._parameters import Check, check_value
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
 from bosquet._targets import check_labels, class_numbers, learn_classes
 from bosquet.glm._estimates import Estimate, Response
@@ -21,7 +22,6 @@ from bosquet.glm._terms import Term
 from bosquet.glm.binomial import NEARLY_CERTAIN, _known
 from bosquet.glm.separation import Separation, SeparationWarning, find_separation
 
-
 # Where quasi-Newton steps towards an infinite estimate end.
 FARTHEST = 30.0
 
@@ -32,8 +32,8 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     .. math:: \ln \frac{\pi_j}{\pi_1} = x'\beta_j, \qquad
         \Omega_{jk} = \frac{\pi_j}{\pi_k} = e^{x'(\beta_j - \beta_k)} .
 
-    The odds Ω of any class j against any class k follow from the differences; which class comes first makes no
-    difference to them. With two classes it is `BinomialRegression` with the logit.
+    The odds Ω of any class j against any class k follow from the differences; which class comes first makes
+    no difference to them. With two classes it is `BinomialRegression` with the logit.
 
     Parameters
     ----------
@@ -71,7 +71,10 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     A. Agresti, Categorical Data Analysis, 3rd edition, 2013, chapter 8.
     """
 
-    _CHECKS = {**FormulaModel._CHECKS, "on_separation": ON_SEPARATION}
+    _CHECKS: ClassVar[Mapping[str, Check]] = {
+        **FormulaModel._CHECKS,
+        "on_separation": ON_SEPARATION,
+    }
 
     def __init__(
         self,
@@ -109,17 +112,24 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         if matrix.shape[1] == 0:
             rows = len(response.values)
             height, none = -rows * float(np.log(classes)), np.empty(0)
-            return Estimate(None, none, none.reshape(0, 0), -2 * height, height, rows * (classes - 1), 0, True)
+            return Estimate(
+                None, none, none.reshape(0, 0), -2 * height, height, rows * (classes - 1), 0, True
+            )
         return _newton(matrix, response.values, classes, self.max_iter, self.tol)
 
     def _places(self, columns: Any, width: int) -> np.ndarray:
-        blocks = [width * block + np.asarray(sorted(columns), dtype=int) for block in range(self.classes_.size - 1)]
+        blocks = [
+            width * block + np.asarray(sorted(columns), dtype=int)
+            for block in range(self.classes_.size - 1)
+        ]
         return np.concatenate(blocks)
 
     def _coefficient_index(self) -> Any:
         classes = self.classes_.tolist()[1:]
         names = ("class", "coefficient")
-        return pandas_or_error().MultiIndex.from_product([classes, self._design.columns], names=names)
+        return pandas_or_error().MultiIndex.from_product(
+            [classes, self._design.columns], names=names
+        )
 
     def _after_fit(self) -> None:
         self.separation_ = self._separation()
@@ -129,7 +139,9 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             raise ValueError(f"{self.separation_}; leave a term out, or merge levels")
         elif self.on_separation == "warn":
             warnings.warn(
-                f"{self.separation_}. Their values, standard errors and Wald tests mean nothing", SeparationWarning, stacklevel=5
+                f"{self.separation_}. Their values, standard errors and Wald tests mean nothing",
+                SeparationWarning,
+                stacklevel=5,
             )
 
     def _separation(self) -> Separation | None:
@@ -148,7 +160,11 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             blocks[at, truth[rows]] += matrix[rows]
             blocks[at, other] -= matrix[rows]
             asking.append(blocks[:, 1:].reshape(len(blocks), -1))
-        names = [f"{name} ({label})" for label in self.classes_.tolist()[1:] for name in self._design.columns]
+        names = [
+            f"{name} ({label})"
+            for label in self.classes_.tolist()[1:]
+            for name in self._design.columns
+        ]
         terms = [
             Term(term.name, term.factors, tuple(self._places(term.columns, width).tolist()))
             for term in self._design.terms
@@ -162,7 +178,9 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     def _facts(self) -> list[str]:
         counts = np.bincount(self._response.values.astype(int))
-        told = ", ".join(f"{label!r} {n}" for label, n in zip(self.classes_.tolist(), counts, strict=True))
+        told = ", ".join(
+            f"{label!r} {n}" for label, n in zip(self.classes_.tolist(), counts, strict=True)
+        )
         return [f"{self.n_rows_:g} rows ({told})", *super()._facts()[1:3]]
 
     def _notes(self) -> list[str]:
@@ -204,7 +222,9 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         check_value("level", level, LEVEL)
         contrast, names = self._contrast(j, k)
         difference = contrast @ self._fitted.coefficients
-        error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", contrast, self._fitted.covariance, contrast), 0))
+        error = np.sqrt(
+            np.maximum(((contrast @ self._fitted.covariance) * contrast).sum(axis=1), 0)
+        )
         reach = stats.norm.ppf((1 + level) / 2) * error
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             columns = {
@@ -250,7 +270,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             slope = -probabilities / others[:, None]
             slope[:, number] = 1.0
             gradient = (slope[:, 1:, None] * matrix[:, None, :]).reshape(len(matrix), -1)
-            variance = np.einsum("ij,jk,ik->i", gradient, self._fitted.covariance, gradient)
+            variance = ((gradient @ self._fitted.covariance) * gradient).sum(axis=1)
             reach = quantile * np.sqrt(np.maximum(variance, 0))
             with np.errstate(divide="ignore"):
                 centre = np.log(probabilities[:, number]) - np.log(others)
@@ -266,8 +286,10 @@ def _expit(values: np.ndarray) -> np.ndarray:
     return np.asarray(expit(values))
 
 
-def _newton(matrix: np.ndarray, numbers: np.ndarray, classes: int, max_iter: int, tol: float) -> Estimate:
-    """statsmodels' fit on columns scaled to size one; by quasi-Newton steps where Newton's matrix is singular."""
+def _newton(
+    matrix: np.ndarray, numbers: np.ndarray, classes: int, max_iter: int, tol: float
+) -> Estimate:
+    """statsmodels' fit on columns of size one; by quasi-Newton steps where Newton's matrix is singular."""
     MNLogit = from_statsmodels("discrete.discrete_model").MNLogit
     size = np.sqrt((matrix**2).mean(axis=0))
     size[size == 0] = 1.0
@@ -281,7 +303,9 @@ def _newton(matrix: np.ndarray, numbers: np.ndarray, classes: int, max_iter: int
         except np.linalg.LinAlgError:
             # Separated classes: the iteration is stopped at odds of e^±FARTHEST for a column of size one.
             edges = [(-FARTHEST, FARTHEST)] * (matrix.shape[1] * (classes - 1))
-            result = model.fit(method="lbfgs", bounds=edges, pgtol=1e-8, skip_hessian=True, **options)
+            result = model.fit(
+                method="lbfgs", bounds=edges, pgtol=1e-8, skip_hessian=True, **options
+            )
         coefficients = np.asarray(result.params, dtype=float).ravel(order="F")
         covariance = _covariance(model, np.asarray(result.params, dtype=float))
     unscale = np.tile(1 / size, classes - 1)

@@ -21,9 +21,9 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     .. math:: \ln \mu = x'\beta + \ln t,
 
-    where t is the exposure: the time, area or number at risk that the count was collected over. One unit more
-    of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor`` nothing is penalised, and
-    there are tests and intervals. For tables of counts see `LogLinearModel`.
+    where t is the exposure: the time, area or number at risk that the count was collected over. One unit
+    more of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor`` nothing is
+    penalised, and there are tests and intervals. For tables of counts see `LogLinearModel`.
 
     Parameters
     ----------
@@ -112,19 +112,27 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         if not empty.any() or (self._fitted.converged and fitted[empty].min() > 1e-4):
             return None
         matrix = self._design.matrix
-        return find_separation(-matrix[empty], matrix[~empty], self._design.columns, self._design.terms)
+        return find_separation(
+            -matrix[empty], matrix[~empty], self._design.columns, self._design.terms
+        )
 
     def _facts(self) -> list[str]:
         told = f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom"
-        return [f"{self.n_rows_:g} rows", f"{told} ({self.null_deviance_:.2f} of a constant)", f"AIC {self.aic_:.2f}"]
+        return [
+            f"{self.n_rows_:g} rows",
+            f"{told} ({self.null_deviance_:.2f} of a constant)",
+            f"AIC {self.aic_:.2f}",
+        ]
 
     def _notes(self) -> list[str]:
         notes = [] if self.separation_ is None else [self.separation_.sentence()]
-        spread = self._fitted.result.pearson_chi2 / self.df_residual_ if self.df_residual_ > 0 else 1.0
+        spread = (
+            self._fitted.result.pearson_chi2 / self.df_residual_ if self.df_residual_ > 0 else 1.0
+        )
         if spread > 2:
             notes.append(
-                f"Counts scatter {spread:.1f} times as much as Poisson's would: standard errors are too small by a"
-                f" factor of about {np.sqrt(spread):.1f}."
+                f"Counts scatter {spread:.1f} times as much as Poisson's would: standard errors are too"
+                f" small, by a factor of about {np.sqrt(spread):.1f}."
             )
         return notes
 
@@ -135,12 +143,14 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         return self._inverse(predictor if offset is None else predictor + offset)
 
     def rate_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
-        """What one unit more of each column multiplies the rate by: e^β, as `odds_ratios` of a binomial model."""
+        """What one unit more of each column multiplies the rate by: e^β; see `odds_ratios`."""
         return self._ratios("rate_ratio", level, interval, units)
 
     def confidence_band(self, X: Any, level: float = 0.95, exposure: Any = None) -> Any:
         """The mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
-        return self._band(*predictor_and_error(self._rows(X), self._fitted, _offset(exposure)), level, X)
+        return self._band(
+            *predictor_and_error(self._rows(X), self._fitted, _offset(exposure)), level, X
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -110,7 +110,9 @@ def strict_rows(asking: np.ndarray, level: np.ndarray) -> np.ndarray:
     above = sparse.hstack([sparse.csr_matrix(-asking), sparse.identity(rows)], format="csr")
     equal = None
     if len(level):
-        equal = sparse.hstack([sparse.csr_matrix(level), sparse.csr_matrix((len(level), rows))], format="csr")
+        equal = sparse.hstack(
+            [sparse.csr_matrix(level), sparse.csr_matrix((len(level), rows))], format="csr"
+        )
     bounds = np.vstack([np.tile([-np.inf, np.inf], (width, 1)), np.tile([0.0, 1.0], (rows, 1))])
     found = linprog(
         gain,
