@@ -1,5 +1,7 @@
 """Separation: found exactly where no estimate exists, and put down to the right terms."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from bosquet import BinomialRegression, LogLinearModel, MultinomialRegression, PoissonRegression
 from bosquet.glm import SeparationWarning
+from bosquet.glm.separation import certain_maximum
 
 
 def fitted(frame, formula="y ~ .", kind=BinomialRegression, **options):
@@ -97,6 +100,31 @@ def test_a_planted_border_is_found_and_breaking_it_on_both_sides_is_seen(seed, r
         np.vstack([X, X]), np.concatenate([y, 1 - y])
     )
     assert both.separation_ is None
+
+
+@given(seed=st.integers(0, 10**6), length=st.floats(0.1, 30))
+@settings(max_examples=60, deadline=None)
+def test_no_point_proves_a_maximum_where_there_is_none(seed, length):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([np.ones(30), rng.normal(size=(30, 2))])
+    direction = rng.normal(size=3)
+    y = X @ direction > 0
+    chance = 1 / (1 + np.exp(-length * (X @ direction)))
+    assert not certain_maximum(X, y - chance, chance * (1 - chance))
+
+
+def test_a_fit_to_rows_that_overlap_proves_its_maximum(patients):
+    model = BinomialRegression("ill ~ age + dose * sex + clinic").fit(patients)
+    assert model._logit_has_maximum()
+
+
+def test_many_separated_rows_are_dealt_with_in_a_moment():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 5))
+    start = time.process_time()
+    model = BinomialRegression(on_separation="ignore").fit(X, X @ [1, 2, 3, 4, 5] > 0)
+    assert model.separation_.terms == ("x0", "x1", "x2", "x3", "x4")
+    assert time.process_time() - start < 20
 
 
 def test_grouped_data_are_separated_only_if_no_group_is_mixed(beetles):

@@ -29,7 +29,7 @@ from bosquet.glm._inference import (
     tail,
     wald_statistic,
 )
-from bosquet.glm._reading import Design, Table, read_table
+from bosquet.glm._reading import Design, Table, check_formula, read_table
 from bosquet.glm._selection import CRITERIA, select_backward
 from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error
 from bosquet.glm._summary import Summary
@@ -81,7 +81,7 @@ class FormulaModel(BaseEstimator):
         from_statsmodels("base")  # said before anything else
         with unchanged_on_failure(self):
             formula = self.formula if formula is None else formula
-            _check_formula(formula)
+            check_formula(formula)
             table = read_table(
                 X, y, formula, beside,
                 owner=type(self).__name__, intercept=getattr(self, "fit_intercept", True),
@@ -368,16 +368,6 @@ class FormulaModel(BaseEstimator):
     def _index_of(self, X: Any) -> Any:
         pandas = pandas_or_error()
         return X.index if isinstance(X, pandas.DataFrame) else None
-
-
-def _check_formula(formula: Any) -> None:
-    if formula is None or isinstance(formula, str):
-        return
-    if isinstance(formula, bytes | dict) or not hasattr(formula, "__iter__"):
-        raise ValueError(
-            f"formula={formula!r} is out of range: formula must be a formula such as 'y ~ a * b', a list of"
-            " columns, or None for all of them"
-        )
 
 
 def _note(found: list[Term], columns: set[int], terms: Any) -> str:

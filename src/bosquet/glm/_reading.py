@@ -43,6 +43,16 @@ class Table:
     n_features: int
 
 
+def check_formula(formula: Any) -> None:
+    if formula is None or isinstance(formula, str):
+        return
+    if isinstance(formula, bytes | dict) or not hasattr(formula, "__iter__"):
+        raise ValueError(
+            f"formula={formula!r} is out of range: formula must be a formula such as 'y ~ a * b', a list of"
+            " columns, or None for all of them"
+        )
+
+
 def read_table(
     X: Any,
     y: Any,

@@ -60,7 +60,7 @@ def named(
 
 def _unknown(name: Any, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(str(name), known, n=1)
-    meant = f"; did you mean {close[0]!r}?" if close else ""
+    meant = f"; did you mean {close[0]!r}?" if close else "."
     return f"the model has no term {name!r}{meant} It has {', '.join(dict.fromkeys(known))}"
 
 
@@ -95,7 +95,7 @@ def check_independent(matrix: np.ndarray, columns: Sequence[str], tolerance: flo
         columns[i] if abs(f - 1) < 1e-6 else f"{f:.4g} × {columns[i]}"
         for i, f in zip(involved.tolist(), factor.tolist(), strict=True)
     ]
-    told = " + ".join(parts[:6]) + (" + ..." if len(parts) > 6 else "")
+    told = " + ".join(parts[:6]).replace("+ -", "- ") + (" + ..." if len(parts) > 6 else "")
     raise ValueError(
         f"the column {columns[place]!r} is collinear with those before it: it equals {told};"
         " leave one of them out"

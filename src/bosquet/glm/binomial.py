@@ -6,21 +6,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
 from bosquet._targets import check_labels, learn_classes
-from bosquet.glm._estimates import Response
+from bosquet.glm._estimates import Response, estimate_glm
 from bosquet.glm._generalised import GeneralisedModel
 from bosquet.glm._reading import Table
 from bosquet.glm._statsmodels import from_statsmodels
-from bosquet.glm.separation import Separation, find_separation
+from bosquet.glm.separation import Separation, certain_maximum, find_separation
 
 LINKS = {"logit": "Logit", "probit": "Probit", "cloglog": "CLogLog"}
-
-# A separated fit drives some fitted probability beyond this before its deviance stands still; a fit whose
-# probabilities all stay inside has a maximum, and needs no linear programme to say so.
-NEARLY_CERTAIN = 1e-4
 
 
 class BinomialRegression(ClassifierMixin, GeneralisedModel):
@@ -113,6 +110,8 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     ----------
     P. McCullagh, J. Nelder, Generalized Linear Models, 2nd edition, 1989.
 
+    F. Bach, Self-concordant analysis for logistic regression, Electronic Journal of Statistics 4, 2010.
+
     K. Konis, Linear programming algorithms for detecting separated data in binary logistic regression models,
     DPhil thesis, Oxford, 2007.
     """
@@ -199,11 +198,9 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         self.null_deviance_ = self._null_deviance()
 
     def _separation(self) -> Separation | None:
-        fitted = np.asarray(self._fitted.result.fittedvalues, dtype=float)
-        near = ~((fitted > NEARLY_CERTAIN) & (fitted < 1 - NEARLY_CERTAIN))
-        if self._fitted.converged and not near.any():
-            return None
         matrix, values = self._design.matrix, self._response.values
+        if self._logit_has_maximum():
+            return None
         if values.ndim == 1:
             success, failure = values == 1, values == 0
         else:
@@ -211,6 +208,21 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         asking = np.vstack([matrix[success], -matrix[failure]])
         level = matrix[~(success | failure)]
         return find_separation(asking, level, self._design.columns, self._design.terms)
+
+    def _logit_has_maximum(self) -> bool:
+        """Separation is a matter of the rows, the same for every link: the logit's fit can rule it out."""
+        matrix, response = self._design.matrix, self._response
+        fitted = self._fitted
+        if self.link != "logit":
+            family = from_statsmodels("genmod.families").Binomial()
+            fitted = estimate_glm(family, matrix, response, max_iter=self.max_iter, tol=self.tol)
+        done, trials = response.values, np.ones(len(matrix))
+        if self._grouped:
+            done, trials = response.values[:, 0], response.values.sum(axis=1)
+        weight = 1.0 if response.weight is None else response.weight
+        chance = expit(matrix @ fitted.coefficients)
+        missed = weight * (done - trials * chance)
+        return certain_maximum(matrix, missed, weight * trials * chance * (1 - chance))
 
     def _title(self) -> str:
         return f"BinomialRegression ({self.link})"

@@ -19,8 +19,13 @@ from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._reading import Table
 from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, quietly
 from bosquet.glm._terms import Term
-from bosquet.glm.binomial import NEARLY_CERTAIN, _known
-from bosquet.glm.separation import Separation, SeparationWarning, find_separation
+from bosquet.glm.binomial import _known
+from bosquet.glm.separation import (
+    Separation,
+    SeparationWarning,
+    find_separation,
+    has_maximum,
+)
 
 # Where quasi-Newton steps towards an infinite estimate end.
 FARTHEST = 30.0
@@ -146,9 +151,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     def _separation(self) -> Separation | None:
         matrix, truth = self._design.matrix, self._response.values.astype(int)
-        probabilities = softmax(self._scores(matrix), axis=1)
-        certain = probabilities < NEARLY_CERTAIN
-        if self._fitted.converged and not certain.any():
+        if self._certain_maximum(matrix, truth):
             return None
         # Each row asks that its own class score above each other one.
         width, classes = matrix.shape[1], self.classes_.size
@@ -170,6 +173,28 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             for term in self._design.terms
         ]
         return find_separation(np.vstack(asking), np.empty((0, len(names))), names, terms)
+
+    def _certain_maximum(self, matrix: np.ndarray, truth: np.ndarray) -> bool:
+        """Whether the fit proves that there is no separation."""
+        classes, width = self.classes_.size, matrix.shape[1]
+        missed = np.eye(classes)[truth] - softmax(self._scores(matrix), axis=1)
+        gradient = (missed[:, 1:, None] * matrix[:, None, :]).sum(axis=0).ravel()
+        # Variances of differences of scores, over all pairs of classes; the first one's is 0.
+        blocks = np.zeros((classes, classes, width, width))
+        shape = (classes - 1, width, classes - 1, width)
+        blocks[1:, 1:] = self._fitted.covariance.reshape(shape).transpose(0, 2, 1, 3)
+        spread = [
+            ((matrix @ (blocks[j, j] + blocks[k, k] - blocks[j, k] - blocks[k, j])) * matrix).sum(
+                axis=1
+            )
+            for j in range(classes)
+            for k in range(j)
+        ]
+        try:
+            information = np.linalg.inv(self._fitted.covariance)
+        except np.linalg.LinAlgError:
+            return False
+        return has_maximum(np.concatenate(spread), gradient, information)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         """ln(π_j / π_1) for every class, 0 for the first."""

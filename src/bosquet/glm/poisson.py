@@ -11,7 +11,7 @@ from bosquet.glm._estimates import Response, predictor_and_error
 from bosquet.glm._generalised import GeneralisedModel
 from bosquet.glm._reading import Table, one_number_a_row
 from bosquet.glm._statsmodels import from_statsmodels
-from bosquet.glm.separation import Separation, find_separation
+from bosquet.glm.separation import Separation, certain_maximum, find_separation
 
 
 class PoissonRegression(RegressorMixin, GeneralisedModel):
@@ -106,12 +106,13 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         self.null_deviance_ = self._null_deviance()
 
     def _separation(self) -> Separation | None:
-        fitted = np.asarray(self._fitted.result.fittedvalues, dtype=float)
-        empty = self._response.values == 0
-        # Only rows of count zero can go astray, and a separated fit drives some of their means to nothing.
-        if not empty.any() or (self._fitted.converged and fitted[empty].min() > 1e-4):
+        matrix, values = self._design.matrix, self._response.values
+        mean = np.asarray(self._fitted.result.fittedvalues, dtype=float)
+        weight = 1.0 if self._response.weight is None else self._response.weight
+        empty = values == 0
+        # Only rows of count zero can go astray.
+        if not empty.any() or certain_maximum(matrix, weight * (values - mean), weight * mean):
             return None
-        matrix = self._design.matrix
         return find_separation(
             -matrix[empty], matrix[~empty], self._design.columns, self._design.terms
         )

@@ -1,14 +1,13 @@
-"""Separation: a direction in which the likelihood rises for ever, found by a linear programme.
+"""Separation: a direction in which the likelihood rises for ever, and how to be sure that there is none.
 
 Let a row of a class ask for x'β > 0 and a row of the other for x'β < 0, or the same with rows multiplied by
 ±1: a'β > 0. If some β ≠ 0 satisfies a'β ≥ 0 in every row, going along it never lowers the likelihood, and no
 finite β is its maximum. If all rows can be strict the separation is *complete*, otherwise *quasi-complete*.
-Which rows can be is what the programme
 
-    maximise Σ z  subject to  a'β ≥ z,  0 ≤ z ≤ 1
-
-tells: each z is 1 or 0. The directions are then those that vanish on the other rows, so a coefficient
-is infinite unless all these directions leave it alone (Konis, 2007, looked for one of them).
+That a maximum exists is proved by the fit itself (`has_maximum`). Where it is not, linear programmes find the
+rows that can be strict (after Konis, 2007): maximise the sum of a'β over the rows that are not yet known to
+be, with a'β ≥ 0 in all rows and β in a box, until that sum is nil. The directions of separation are then
+those that vanish on the other rows, so a coefficient is infinite unless all of them leave it alone.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import linprog
 
 from bosquet.glm._terms import Term
@@ -43,7 +41,7 @@ class Separation:
     terms : tuple of str
         A set of terms that separates by itself, of which none can be spared.
     rows : int
-        Rows (distinct ones) that are told apart strictly.
+        Rows that are told apart strictly.
     """
 
     kind: str
@@ -64,6 +62,54 @@ class Separation:
         return f"{told[0].upper()}{told[1:]}."
 
 
+def has_maximum(
+    spread: np.ndarray, gradient: np.ndarray, information: np.ndarray, safety: float = 0.5
+) -> bool:
+    """Whether a point is so near a maximum of the log-likelihood that there must be one.
+
+    A logistic, softmax or Poisson log-likelihood is self-concordant: along a direction v its third derivative
+    is at most max |x'v| times the second. For such a function a maximum exists if R ν ≤ 1/2, with
+    ν² = g'H⁻¹g of the gradient g and R² the largest x'H⁻¹x (Bach, 2010). When classes are separated R ν stays
+    above that for ever: as the gradient fades, so does the curvature H.
+
+    Parameters
+    ----------
+    spread : array
+        x'H⁻¹x of each row: the variances of the linear predictors.
+    gradient, information
+        g and H, at the estimate.
+    """
+    if not (np.isfinite(spread).all() and np.isfinite(gradient).all()):
+        return False
+    try:
+        step = np.linalg.solve(information, gradient)
+    except np.linalg.LinAlgError:
+        return False
+    decrement = float(gradient @ step)
+    # A covariance that is itself a product of rounding proves nothing.
+    sound = (
+        bool(np.isfinite(information).all()) and np.linalg.cond(_correlation(information)) < 1e12
+    )
+    return sound and decrement >= 0 and np.sqrt(decrement * spread.max(initial=0)) <= safety
+
+
+def certain_maximum(matrix: np.ndarray, residual: np.ndarray, weight: np.ndarray) -> bool:
+    """The same for a likelihood of one linear predictor: gradient X'r, second derivatives X'WX."""
+    information = matrix.T @ (matrix * weight[:, None])
+    try:
+        inverse = np.linalg.inv(information)
+    except np.linalg.LinAlgError:
+        return False
+    spread = ((matrix @ inverse) * matrix).sum(axis=1)
+    return has_maximum(spread, matrix.T @ residual, information)
+
+
+def _correlation(information: np.ndarray) -> np.ndarray:
+    """The matrix with a diagonal of ones, which does not depend on units."""
+    size = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    return information / np.outer(size, size)
+
+
 def find_separation(
     asking: np.ndarray,
     level: np.ndarray,
@@ -81,15 +127,10 @@ def find_separation(
     columns, terms
         Names; a term's `columns` are places among them.
     """
-    scale = np.abs(np.vstack([asking, level])).max(axis=0, initial=0)
-    scale[scale == 0] = 1
-    asking = np.unique(asking / scale, axis=0)
-    level = np.unique(level / scale, axis=0)
     strict = strict_rows(asking, level)
     if not strict.any():
         return None
-    border = np.vstack([asking[~strict], level])
-    infinite = _moved(border)
+    infinite = _moved(np.vstack([asking[~strict], level]))
     if not infinite.any():
         return None
     complete = bool(strict.all()) and len(level) == 0
@@ -103,39 +144,80 @@ def find_separation(
 
 def strict_rows(asking: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Which rows some β makes strictly positive while none becomes negative."""
-    rows, width = asking.shape
-    if rows == 0 or width == 0:
-        return np.zeros(rows, dtype=bool)
-    gain = np.concatenate([np.zeros(width), -np.ones(rows)])
-    above = sparse.hstack([sparse.csr_matrix(-asking), sparse.identity(rows)], format="csr")
-    equal = None
-    if len(level):
-        equal = sparse.hstack(
-            [sparse.csr_matrix(level), sparse.csr_matrix((len(level), rows))], format="csr"
+    strict = np.zeros(len(asking), dtype=bool)
+    free = _free_directions(level, asking.shape[1])
+    if len(asking) == 0 or free.shape[1] == 0:
+        return strict
+    rows = _well_scaled(asking @ free)
+    while True:
+        margins = _best_margins(rows, ~strict)
+        new = ~strict & (margins > STRICT)
+        if not new.any():
+            return strict
+        strict |= new
+
+
+# Rows are scaled to length one: a margin beyond this is no rounding.
+STRICT = 1e-6
+
+
+def _free_directions(level: np.ndarray, width: int) -> np.ndarray:
+    """A basis of the β with x'β = 0 in every row of `level`."""
+    if len(level) == 0:
+        return np.eye(width)
+    size = np.abs(level).max(axis=0)
+    size[size == 0] = 1
+    _, values, right = np.linalg.svd(np.linalg.qr(level / size, mode="r"), full_matrices=True)
+    rank = int((values > 1e-9 * values.max(initial=0)).sum())
+    return right[rank:].T / size[:, None]
+
+
+def _well_scaled(rows: np.ndarray) -> np.ndarray:
+    """The same cone in other coordinates: orthogonal columns, rows of length one."""
+    size = np.sqrt((rows**2).sum(axis=0))
+    size[size == 0] = 1
+    turned = np.linalg.qr(rows / size)[0] if len(rows) > rows.shape[1] else rows / size
+    length = np.sqrt((turned**2).sum(axis=1, keepdims=True))
+    return turned / np.where(length > 1e-12, length, np.inf)
+
+
+def _best_margins(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Margins a'β of the β that makes the wanted rows' sum largest and no row's negative.
+
+    Few rows are needed to say what the others do not allow: those that a solution violates most are added
+    until none does.
+    """
+    width = rows.shape[1]
+    gain = -rows[wanted].sum(axis=0)
+    batch = 50 + 10 * width
+    working = np.unique(np.linspace(0, len(rows) - 1, batch).astype(int))
+    for _ in range(len(rows)):
+        found = linprog(
+            gain / max(np.abs(gain).max(), 1e-300),
+            A_ub=-rows[working],
+            b_ub=np.zeros(working.size),
+            bounds=(-1, 1),
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         )
-    bounds = np.vstack([np.tile([-np.inf, np.inf], (width, 1)), np.tile([0.0, 1.0], (rows, 1))])
-    found = linprog(
-        gain,
-        A_ub=above,
-        b_ub=np.zeros(rows),
-        A_eq=equal,
-        b_eq=None if equal is None else np.zeros(len(level)),
-        bounds=bounds,
-        method="highs",
-    )
-    if found.x is None:
-        return np.zeros(rows, dtype=bool)
-    return found.x[width:] > 0.5
+        if found.x is None:
+            return np.zeros(len(rows))
+        margins = rows @ found.x
+        violated = np.flatnonzero(margins < -1e-8)
+        violated = np.setdiff1d(violated, working, assume_unique=True)
+        if violated.size == 0:
+            return margins
+        worst = violated[np.argsort(margins[violated], kind="stable")[:batch]]
+        working = np.concatenate([working, worst])
+    return np.zeros(len(rows))
 
 
 def _moved(border: np.ndarray) -> np.ndarray:
     """Coefficients that some β with x'β = 0 on the border rows moves: its null space says which."""
-    width = border.shape[1]
-    if len(border) == 0:
-        return np.ones(width, dtype=bool)
-    _, values, right = np.linalg.svd(border, full_matrices=True)
-    rank = int((values > 1e-9 * max(values.max(initial=0), 1e-300)).sum())
-    return np.abs(right[rank:]).max(axis=0, initial=0) > 1e-7
+    free = _free_directions(border, border.shape[1])
+    size = np.abs(free).max(axis=1, initial=0)
+    scale = np.abs(border).max(axis=0, initial=0)
+    return size * np.where(scale > 0, scale, 1) > 1e-7
 
 
 def _smallest(
