@@ -1,4 +1,6 @@
-"""Odds of heart disease: odds ratios, a probability with its band, and which columns are needed.
+"""
+Odds of heart disease: odds ratios, a probability with its band, and which columns are needed
+=============================================================================================
 
     python examples/plot_odds.py [odds.png] [data folder]
 

@@ -51,8 +51,9 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         The labels; the first is the one that coefficients compare with.
     params_ : pandas.Series
         Coefficients by class and name.
-    covariance_, deviance_, log_likelihood_, aic_, bic_, df_residual_, separation_, formula_, terms_, \
-    selection_, result_
+    covariance_, deviance_, log_likelihood_, aic_, bic_, df_residual_
+        As in `BinomialRegression`.
+    separation_, formula_, terms_, selection_, result_
         As in `BinomialRegression`; `result_` is statsmodels' MultinomialResults, fitted to columns of
         length one.
 

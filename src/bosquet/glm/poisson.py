@@ -33,8 +33,9 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     Attributes
     ----------
-    params_, covariance_, deviance_, null_deviance_, log_likelihood_, aic_, bic_, df_residual_, separation_, \
-    formula_, terms_, selection_, result_
+    params_, covariance_, deviance_, null_deviance_, log_likelihood_, aic_, bic_, df_residual_
+        As in `BinomialRegression`.
+    separation_, formula_, terms_, selection_, result_
         As in `BinomialRegression`.
 
     Examples
