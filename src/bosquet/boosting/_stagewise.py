@@ -30,7 +30,16 @@ LARGEST_EXPONENT = 700.0
 
 
 class WorseThanChance(ValueError):
-    """The learner has no edge in the first round, so that there is no model at all."""
+    """The learner has no edge in the first round, so that there is no model at all.
+
+    Attributes
+    ----------
+    error : float
+        The weighted error ε of its first hypothesis.
+    """
+
+    __module__ = "bosquet.boosting"  # where it is to be imported from
+    error: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -98,10 +107,12 @@ def better_than_chance(
 
 
 def no_edge(error: float, chance: float) -> WorseThanChance:
-    return WorseThanChance(
+    found = WorseThanChance(
         f"the learner is no better than chance: at round 1 its weighted error is ε = {error:.6g}, and"
         f" guessing has {chance:.6g}; boosting needs a learner with an edge, for example a deeper tree"
     )
+    found.error = error
+    return found
 
 
 def normaliser(before: Weights, after: Weights | None) -> float | None:

@@ -98,6 +98,10 @@ class ForeignLearner:
             return vc_dim_of(self.estimator, self.X.shape[1])
         return None
 
+    @property
+    def finds_the_best(self) -> bool:
+        return False  # nobody has proved it
+
     def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
         importance = self.reweighting(weight, round_, attempt)
         random = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])

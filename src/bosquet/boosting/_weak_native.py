@@ -116,6 +116,11 @@ class StumpLearner:
             return None
         return vc_dim_of_stumps(self.encoder.n_features)
 
+    @property
+    def finds_the_best(self) -> bool:
+        """Of signs it does; the other criteria are not the error, and a sample is not the rows."""
+        return self.says == "signs" and not self.reweighting.is_random
+
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> StumpRule:
@@ -217,6 +222,10 @@ class TreeLearner:
         if any(self.encoder.categories) or not self.classifier:
             return None
         return vc_dim_of(self.template, self.encoder.n_features)
+
+    @property
+    def finds_the_best(self) -> bool:
+        return False  # it grows by one greedy split after the other
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0

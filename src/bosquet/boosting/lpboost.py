@@ -48,8 +48,9 @@ class LPBoostClassifier(BinaryVote):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        What is voted on; None is a native stump, of which the core finds the best exactly. A learner
-        that does not find its best may end the rounds too soon.
+        What is voted on; None is a native stump, of which the core finds the best exactly. Another
+        learner need not find its best: the rounds then end where it finds none better, which may be too
+        soon, and nothing is proved about votes that it could not find.
     n_estimators : int, default=500
         Rounds at most. Where the gap is still open then, a warning says so.
     nu : float in [0, 1], default=0.1
@@ -75,20 +76,24 @@ class LPBoostClassifier(BinaryVote):
         The margin.
     value_ : float
         :math:`\rho` less the price of the rows below it: what the programme makes largest.
-    upper_bound_ : float
-        No vote of the learner's hypotheses has a larger value: the least weighted agreement that the
-        learner could be held down to.
-    gap_ : float
-        `upper_bound_` - `value_`; at most `tol` where the rounds came to their end.
+    agreement_ : float
+        The weighted agreement of the hypothesis that the learner answers `row_distribution_` with.
+    upper_bound_ : float or None
+        No vote of stumps has a larger value: for native stumps `agreement_` is the best there is under
+        that distribution. None for another learner, which need not have found its best.
+    gap_ : float or None
+        `upper_bound_` - `value_`; at most `tol` where the rounds came to their end. None as above.
     row_distribution_ : array of shape (n_samples,)
-        The d that proves `upper_bound_`.
+        For native stumps the d that proves `upper_bound_`; for another learner the d of the last
+        programme, under which no hypothesis that it has found agrees more than `value_`. A file that
+        ``save`` writes does not hold it, since it belongs to the training rows; a pickle does.
     estimators_ : list
         The hypotheses with a weight above 0.
     estimator_weights_ : array
         Their weights, of sum 1.
     n_iter_ : int
         Rounds, the last of which only proved that nothing is missing.
-    values_, upper_bounds_ : arrays of shape (n_rounds,)
+    values_, agreements_ : arrays of shape (n_rounds,)
         The value after each round, and the agreement that its hypothesis had.
     certificate_ : Certificate
         Of the vote as it is: `alphas` are the weights, `errors` those of the hypotheses under the
@@ -148,25 +153,37 @@ class LPBoostClassifier(BinaryVote):
             self._vote.add(search.hypotheses[j], float(best.vote[j]))
         self.estimator_weights_ = best.vote[used]
         self.rho_, self.value_ = best.rho, best.value
-        self.upper_bound_ = search.upper_bound
-        self.gap_ = max(0.0, search.upper_bound - best.value)
-        self.row_distribution_ = rows.spread(search.proof)
+        self._say_what_is_proved(search, rows)
         self.n_iter_ = len(search.agreements)
         self.values_ = np.asarray(search.values)
-        self.upper_bounds_ = np.asarray(search.agreements)
+        self.agreements_ = np.asarray(search.agreements)
         self.certificate_ = search.certificate()
         if not search.is_closed:
-            self._warn_of_the_gap()
+            self._warn_of_better_votes()
         return self
 
-    def _warn_of_the_gap(self) -> None:
+    def _say_what_is_proved(self, search: ColumnGeneration, rows: Rows) -> None:
+        """A bound on all votes needs a learner that finds its best; another proves nothing by failing."""
+        is_exact = rows.learner.finds_the_best
+        agreement, distribution = search.proof if is_exact else search.last
+        self.agreement_ = agreement
+        self.row_distribution_ = rows.spread(distribution)
+        self.upper_bound_ = agreement if is_exact else None
+        self.gap_ = max(0.0, agreement - search.solution.value) if is_exact else None
+
+    def _warn_of_better_votes(self) -> None:
         from sklearn.exceptions import ConvergenceWarning
 
+        if self.gap_ is not None:
+            told = f"a better vote may still have {self.gap_:.2g} more than the {self.value_:.4g} of this"
+        else:
+            told = (
+                f"the learner still finds hypotheses that better the {self.value_:.4g} of this vote"
+            )
         warnings.warn(
-            f"after {self.n_iter_} rounds a better vote may still have {self.gap_:.2g} more than the"
-            f" {self.value_:.4g} of this one; raise n_estimators, or tol",
+            f"after {self.n_iter_} rounds {told}; raise n_estimators, or tol",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -182,7 +199,8 @@ class ColumnGeneration:
         self.values: list[float] = []
         self.agreements: list[float] = []
         self.errors: list[float] = []
-        self.upper_bound, self.proof = np.inf, rows.share
+        # (agreement, distribution): the least that was answered, and the latest.
+        self.proof = self.last = (np.inf, rows.share)
         self.is_closed = False
         self.solution: Solution
 
@@ -201,7 +219,8 @@ class ColumnGeneration:
             distribution = self.solution.distribution
         # The last programme has not been asked about: its distribution may close the gap.
         self._best_under(distribution, n_rounds)
-        self.is_closed = self.upper_bound <= self.solution.value + self.tol
+        least = self.proof if self.rows.learner.finds_the_best else self.last
+        self.is_closed = least[0] <= self.solution.value + self.tol
 
     def _best_under(self, distribution: np.ndarray, t: int) -> tuple[Any, np.ndarray, float]:
         """The learner's hypothesis, what it says of the rows, and its weighted agreement with y."""
@@ -213,8 +232,8 @@ class ColumnGeneration:
         h = learner.fit(y, handed, t)
         said = learner.on_training_rows(h)
         agreement = float((distribution * y * said).sum())
-        if agreement < self.upper_bound:
-            self.upper_bound, self.proof = agreement, distribution
+        self.last = agreement, distribution
+        self.proof = min(self.proof, self.last, key=lambda answer: answer[0])
         return h, said, agreement
 
     def _take(self, h: Any, said: np.ndarray, distribution: np.ndarray) -> None:

@@ -101,14 +101,14 @@ class Truth:
         return 1 - self.probability.max(axis=1)
 
 
-def signs_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of two classes as -1 and +1, and the classes."""
+def signs_of(y: Any, what: str = "weak learnability") -> tuple[np.ndarray, np.ndarray]:
+    """Labels of two classes as -1 and +1, and the classes; `what` is about them."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must have one label a row, got shape {labels.shape}")
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(
-            f"y holds {classes.size} class(es), {classes.tolist()[:5]}; weak learnability is about two"
+            f"y holds {classes.size} class(es), {classes.tolist()[:5]}; {what} is about two"
         )
     return np.where(labels == classes[1], 1.0, -1.0), classes
