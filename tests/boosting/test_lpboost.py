@@ -237,7 +237,7 @@ def test_a_learner_without_an_edge_is_no_proof_that_no_vote_has_one():
 
 
 def test_a_largest_margin_is_about_two_classes():
-    with pytest.raises(ValueError, match="3 class.*a largest margin is about two"):
+    with pytest.raises(ValueError, match=r"3 class.*a largest margin is about two"):
         maximal_margin([[0.0], [1.0], [2.0]], [0, 1, 2])
 
 

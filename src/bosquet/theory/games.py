@@ -293,7 +293,8 @@ class MaximalMargin:
         error = (1 - self.agreement) / 2
         return [
             f"  not proved       that none is larger. Under the weights on {self._support()} rows that are",
-            f"                   hardest for it, {self.learner} found a hypothesis that errs {_number(error)};",
+            f"                   hardest for it, {self.learner} found a hypothesis that errs"
+            f" {_number(error)};",
             "                   but it need not find its best, so that this bounds nothing",
             f"  ended            after {self.n_iterations} rounds",
         ]
