@@ -80,7 +80,8 @@ class AdaBoostClassifier(BoostedVote):
     n_iter_no_change : int, default=20
         Rounds without improvement before stopping.
     warm_start : bool, default=False
-        Add rounds to the fitted model instead of starting anew.
+        Add rounds to the fitted model instead of starting anew: the same vote as by all rounds at once,
+        to rounding.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo` (losses are errors); returning True stops.
     verbose : int, default=0
