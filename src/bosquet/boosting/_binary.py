@@ -26,6 +26,7 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
+    only_class,
 )
 from bosquet.boosting._boosted_vote import check_learner
 from bosquet.boosting._voters import NativeVoter
@@ -171,7 +172,7 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     # --------------------------------------------------------------- predicting
     def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         check_is_fitted(self, "_vote")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         data = columns if isinstance(self._vote, TreeVote) else shaped(X)
         return self._vote.raw(data, effective_threads(self.n_jobs), first, last)[:, 0]
 
@@ -187,7 +188,7 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The vote of the first 1, 2, ... hypotheses, with the weights that they have in the end."""
         check_is_fitted(self, "_vote")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         data = columns if isinstance(self._vote, TreeVote) else shaped(X)
         threads = effective_threads(self.n_jobs)
         f: Any = 0.0
@@ -231,9 +232,7 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
 def _two_classes(labels: np.ndarray, owner: str) -> np.ndarray:
     classes = learn_classes(labels)
     if classes.size == 1:
-        raise ValueError(
-            f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
-        )
+        raise ValueError(f"{only_class(classes)}: a classifier needs at least two classes")
     if classes.size > 2:
         raise ValueError(
             f"Only binary classification is supported: {owner} takes two classes, and y holds"

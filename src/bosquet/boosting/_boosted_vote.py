@@ -27,6 +27,7 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
+    only_class,
 )
 from bosquet.boosting._assembly import Assembly
 from bosquet.boosting._certifying import certify
@@ -130,9 +131,7 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
             labels, weight = labels[counting], weight[counting]
         classes = self.classes_ if continuing else learn_classes(labels)
         if classes.size < 2:
-            raise ValueError(
-                f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
-            )
+            raise ValueError(f"{only_class(classes)}: a classifier needs at least two classes")
         self.classes_, self.n_classes_ = classes, classes.size
         if not weight.size:
             weight = np.ones(labels.size)
@@ -219,7 +218,7 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
 
     # --------------------------------------------------------------- predicting
     def _table(self, X: Any) -> Any:
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         return columns if isinstance(self._vote, TreeVote) else shaped(X)
 
     def decision_function(self, X: Any) -> np.ndarray:

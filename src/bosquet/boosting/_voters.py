@@ -50,7 +50,7 @@ class NativeVoter:
 
     def decision_function(self, X: Any) -> np.ndarray:
         """What the voter says: (n_samples,), or (n_samples, n_classes) where it speaks of each class."""
-        raw = self._tree.predict_raw(self._encoder.transform(X), 0, 1)
+        raw = self._tree.predict_raw(self._encoder.transform(X, owner=type(self).__name__), 0, 1)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def predict(self, X: Any) -> np.ndarray:

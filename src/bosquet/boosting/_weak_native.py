@@ -167,7 +167,7 @@ class StumpLearner:
             vector_leaves=width > 1,
         )
         hypothesis.stump.add_to(alone, 1.0)
-        raw = alone.predict_raw(self.encoder.transform(X), 0, 1)
+        raw = alone.predict_raw(self.encoder.transform(X, owner=type(self).__name__), 0, 1)
         return self._said(raw.T if width > 1 else raw[:, 0])
 
 
@@ -263,5 +263,7 @@ class TreeLearner:
         return self._said(hypothesis.alone.predict_raw(self.columns, 0, 1, self.threads))
 
     def on(self, hypothesis: TreeRule, X: Any) -> np.ndarray:
-        raw = hypothesis.alone.predict_raw(self.encoder.transform(X), 0, 1, self.threads)
+        raw = hypothesis.alone.predict_raw(
+            self.encoder.transform(X, owner=type(self).__name__), 0, 1, self.threads
+        )
         return self._said(raw)

@@ -321,7 +321,7 @@ class AdaBoostRegressor(Saved, RegressorMixin, BaseEstimator):
     def _each(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions of each learner (rows, learners), some rows at a time."""
         check_is_fitted(self, "_vote")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         vote = self._vote
         if isinstance(vote, TreeVote):
             yield from each_tree(vote.ensemble, columns, effective_threads(self.n_jobs))

@@ -29,7 +29,7 @@ LONGEST_TIME = 500.0
 CHECKS: dict[str, Check] = {
     **COMMON,
     "c": number(0, LONGEST_TIME, open_low=True, none=True),
-    "target_error": number(0, 1, open_low=True),
+    "target_error": number(0, 1, open_low=True, open_high=True),
     "least_edge": number(0, 1),
 }
 
@@ -51,7 +51,13 @@ class Brownian(TwoClasses):
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
         worth = self.y * vote
-        if not float((w * worth).sum()) > self.least_edge + CHANCE:
+        edge = float((w * worth).sum())
+        if not edge > self.least_edge + CHANCE:
+            if not self.times and edge > CHANCE:
+                raise ValueError(
+                    f"least_edge={self.least_edge:g} is too large: the first hypothesis has the edge"
+                    f" {edge:.6g}, and a round ends where the edge falls to least_edge; take a smaller one"
+                )
             return None
         curve = Curve(worth, self.y * f, self.time_left, self.c, self.share)
         found = take_step(curve, self.least_edge)
@@ -185,8 +191,6 @@ class BrownBoostClassifier(BinaryVote):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> BrownBoostClassifier:
         rows = self._rows(X, y, sample_weight)
-        if self.c is None and self.target_error == 1:
-            raise ValueError("target_error=1 is out of range: target_error must be below 1")
         c = time_for(self.target_error) if self.c is None else float(self.c)
         variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
         f = variant.nobody()

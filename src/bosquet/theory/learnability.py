@@ -12,6 +12,7 @@ from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state, has_fit_parameter
 from bosquet.theory._learning import (
     check_estimator_object,
+    check_table,
     class_codes,
     is_generator,
     seeded,
@@ -196,8 +197,7 @@ def weak_learnability(
     random = check_random_state(random_state)
     if is_generator(data):
         data, y = data.sample(n_samples, random)
-    if y is None:
-        raise ValueError("y is missing: a table of rows needs the labels that go with it")
+    check_table(data, y, "target")
     signs, classes = signs_of(y)
     exact = isinstance(learner, str) and learner == "stumps"
     if exact:
