@@ -29,7 +29,8 @@ from bosquet._targets import (
     only_class,
 )
 from bosquet.boosting._boosted_vote import check_learner
-from bosquet.boosting._voters import NativeVoter
+from bosquet.boosting._loop import LoopResult, run_rounds
+from bosquet.boosting._voters import AsSequence, NativeVoter, StagedVotes, importances_of
 from bosquet.boosting._votes import LearnerVote, TreeVote
 from bosquet.boosting._weak import (
     WeakLearner,
@@ -48,6 +49,7 @@ CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
     "split": choice("exact", "histogram"),
     "max_bins": integer(2, 255),
+    "verbose": integer(0),
 }
 
 
@@ -80,7 +82,7 @@ class Rows:
         return every
 
 
-class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
+class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, BaseEstimator):
     """Fitting and asking a vote on two classes; the subclasses know how it comes about."""
 
     _checks: Mapping[str, Check]  # said by the subclasses
@@ -153,6 +155,21 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
         remember_columns(self, encoder)
         return Rows(signs, share, learner, is_native(template), counting, rows)
 
+    def _run(self, stepper: Any) -> LoopResult:
+        """The rounds, with the bar and the callbacks."""
+        history = LoopResult()
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=int(self.n_estimators),
+            stopping=None,
+            score=None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=history,
+        )
+        return history
+
     def _chosen_estimator(self, warn: bool = False) -> Any:
         given = self.estimator
         if not (isinstance(self.base_estimator, str) and self.base_estimator == "deprecated"):
@@ -212,6 +229,12 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
             NativeVoter(self._vote.ensemble, t, scale, self._encoder, self.classes_)
             for t, scale in enumerate(self.estimator_weights_)
         ]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean over the hypotheses, by their weights, of each one's share of gain by feature."""
+        check_is_fitted(self, "_vote")
+        return importances_of(self._vote, self.estimator_weights_, self.estimator_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

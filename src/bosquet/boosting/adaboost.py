@@ -106,6 +106,9 @@ class AdaBoostClassifier(BoostedVote):
         What the fit guarantees: ε, edge, α and Z of each round, bounds, margins of the training rows.
     feature_importances_ : array
         Mean over the voters, by their weights.
+    stopped_because_ : str
+        Why the rounds came to an end: all were made, a learner without mistakes (ε = 0) or without an
+        edge (ε >= ½), early stopping, a callback. A warning tells of an end that nobody asked for.
     train_score_, validation_score_ : arrays
         The error after each round.
     n_estimators_ : int

@@ -76,8 +76,8 @@ class AnyBoostClassifier(BoostedVote):
     estimator_errors_ : array
         Their weighted errors ε.
     certificate_ : Certificate
-    feature_importances_, train_score_, validation_score_, n_estimators_, n_features_in_,
-    feature_names_in_ : as in `AdaBoostClassifier`.
+    feature_importances_, stopped_because_, train_score_, validation_score_, n_estimators_,
+    n_features_in_, feature_names_in_ : as in `AdaBoostClassifier`.
 
     Examples
     --------

@@ -54,6 +54,7 @@ def robust_metadata(estimator: Any) -> dict[str, Any]:
         "classes": classes_state(getattr(estimator, "classes_", None)),
         "certificate": certificate_state(getattr(estimator, "certificate_", None)),
         "rounds": int(estimator.n_iter_),
+        "stopped_because": getattr(estimator, "stopped_because_", ""),
         "restarts": [int(t) for t in getattr(estimator, "restarts_", [])],
         "numbers": {field: _number(getattr(estimator, field)) for field in _NUMBERS[name]},
         "arrays": {field: getattr(estimator, field).tolist() for field in _ARRAYS[name]},
@@ -88,6 +89,7 @@ def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.restarts_ = [int(t) for t in metadata["restarts"]]
     model._vote = TreeVote(ensemble)
     model.n_iter_ = int(metadata["rounds"])
+    model.stopped_because_ = str(metadata.get("stopped_because", ""))
     remember_columns(model, encoder)
     _take_results(model, metadata, ensemble.n_trees)
     return model

@@ -86,10 +86,13 @@ class WeakLearnability:
 
     def __repr__(self) -> str:
         on = f"on these {self.weights.size} rows"
-        support = ("rows the hardest weights rest on", int((self.weights > 1e-9).sum()))
+        support: tuple[str, Any] = (
+            "rows the hardest weights rest on",
+            int((self.weights > 1e-9).sum()),
+        )
         if not self.exact:
             has = "have" if self.is_weak else "were not found to have"
-            rows = [
+            rows: list[tuple[str, Any]] = [
                 ("γ* at least", self.edge_low),
                 ("least edge the learner showed", self.least_edge_shown),
                 support,
