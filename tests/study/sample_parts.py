@@ -38,11 +38,6 @@ def explored(table: pd.DataFrame, target: str, task: str) -> dict[str, Any]:
     groups = None if task == "regression" else table[target].to_numpy().astype(str)
     columns = [_column(table, name, target, groups) for name in table if name != target]
     numbers = [c["name"] for c in columns if c["kind"] == "number"]
-    found = [
-        ("high", "leak", "“late payments” alone tells the classes apart well; check that it is known in time."),
-        ("medium", "missing", "“income” is missing in 8 % of the rows; methods that need numbers fill it in."),
-        ("low", "constant", "“country” has one value only and is left out."),
-    ]
     return {
         "n_rows": len(table),
         "n_columns": table.shape[1],
@@ -53,11 +48,25 @@ def explored(table: pd.DataFrame, target: str, task: str) -> dict[str, Any]:
             "names": numbers,
             "matrix": table[numbers].corr("spearman").to_numpy().tolist(),
         },
-        "warnings": [
-            {"kind": kind, "severity": severity, "columns": [], "message": message}
-            for severity, kind, message in found
-        ],
+        "warnings": _findings(columns),
     }
+
+
+def _findings(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found = []
+    for column in columns:
+        name = column["name"]
+        if (column["relation"] or 0) > 0.25:
+            found.append(("high", "leak", name, f"“{name}” tells much on its own; check that it is known in time."))
+        if column["missing"]:
+            found.append(("medium", "missing", name, f"“{name}” has holes; methods that need numbers fill them in."))
+        if not column["used"]:
+            found.append(("low", column["kind"], name, f"“{name}” is {column['kind']} and left out."))
+    order = ["high", "medium", "low"]
+    return [
+        {"kind": kind, "severity": severity, "columns": [name], "message": message}
+        for severity, kind, name, message in sorted(found, key=lambda finding: order.index(finding[0]))
+    ]
 
 
 def _column(table: pd.DataFrame, name: str, target: str, groups: np.ndarray | None) -> dict[str, Any]:
@@ -245,7 +254,7 @@ def tree_of(task: str, X: pd.DataFrame, y: pd.Series, classes: list[str]) -> dic
 
     def node(i: int) -> dict[str, Any]:
         leaf = tree.children_left[i] < 0
-        rule = "" if leaf else f"{X.columns[tree.feature[i]]} ≤ {tree.threshold[i]:.4g}"
+        rule = "" if leaf else f"{X.columns[tree.feature[i]]} ≤ {tree.threshold[i]:.6g}"
         children = [] if leaf else [node(tree.children_left[i]), node(tree.children_right[i])]
         return {
             "id": int(i), "rule": rule, "n": int(tree.n_node_samples[i]),
@@ -253,6 +262,10 @@ def tree_of(task: str, X: pd.DataFrame, y: pd.Series, classes: list[str]) -> dic
         }  # fmt: skip
 
     return node(0)
+
+
+def _words(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def rows_of(task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[str]) -> list[dict[str, Any]]:
@@ -281,9 +294,9 @@ def rows_of(task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[
                 {
                     "row": int(X.index[i]), "kind": kind, "truth": str(y.iloc[i]), "prediction": words[i],
                     "score": float(loss[i]), "base": float(base),
-                    "values": {name: str(X[name].iloc[i]) for name in X},
+                    "values": {name: _words(X[name].iloc[i]) for name in X},
                     "reasons": [
-                        {"feature": X.columns[j], "value": str(X.iloc[i, j]), "effect": float(effects[j])}
+                        {"feature": X.columns[j], "value": _words(X.iloc[i, j]), "effect": float(effects[j])}
                         for j in np.argsort(-np.abs(effects))
                     ],
                 }

@@ -45,8 +45,8 @@ def leaderboard(record: Record) -> str:
         "Differences to the best are paired, split by split."
     )
     marks = (
-        '<p class="legend"><span class="key best"></span> best or not distinguishable from it '
-        '<span class="key worse"></span> measurably worse</p>'
+        '<p class="legend"><span><span class="key best"></span>best, or not distinguishable from it</span>'
+        '<span><span class="key worse"></span>measurably worse</span></p>'
         if compared(record)
         else ""
     )
@@ -98,7 +98,7 @@ class Scale:
         return self.low <= value <= self.high
 
     def ticks(self) -> list[tuple[float, str]]:
-        step = _round_step((self.high - self.low) / 3)
+        step = _round_step((self.high - self.low) / 5)
         places = max(0, -math.floor(math.log10(step) + 1e-9))
         first = math.ceil(self.low / step)
         values = [i * step for i in range(first, math.floor(self.high / step) + 1)]

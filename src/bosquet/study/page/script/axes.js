@@ -30,11 +30,13 @@ function tickWords(value, places) {
 function logTicks(low, high, about) {
   const from = Math.floor(Math.log10(low));
   const to = Math.ceil(Math.log10(high));
-  const every = Math.max(1, Math.ceil((to - from) / Math.max(about, 1)));
-  let ticks = [];
-  for (let power = from; power <= to; power += every) ticks.push(10 ** power);
   const inside = (value) => value >= low * 0.999 && value <= high * 1.001;
-  if (ticks.filter(inside).length < 3) {
+  let ticks = [];
+  for (let power = from; power <= to; power++) if (inside(10 ** power)) ticks.push(10 ** power);
+  if (ticks.length > about + 1) {
+    const every = Math.ceil(ticks.length / (about + 1));
+    ticks = ticks.filter((_, i) => i % every === 0);
+  } else if (ticks.length < 3) {
     for (const factors of [[1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7]]) {
       ticks = [];
       for (let power = from; power <= to; power++) for (const factor of factors) ticks.push(factor * 10 ** power);
@@ -43,6 +45,9 @@ function logTicks(low, high, about) {
   }
   return ticks.filter(inside).map((value) => [value, num(value, 2)]);
 }
+
+// From nothing to all.
+const SHARE_TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1].map((share) => [share, String(share)]);
 
 // A scale: `scale(value)` is a place. Options: domain, log, pad (share of the domain on both sides), nice, ticks.
 function scaleOver(options, from, to, about) {

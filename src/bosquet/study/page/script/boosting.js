@@ -6,8 +6,17 @@ function boostingSection() {
   const figures = [errorChart(certificate), edgeChart(certificate), marginChart(WINNER.margins)].filter(Boolean);
   return section("boosting", "Margins", "What its rounds prove",
     "The margin of a row is how clearly the vote is right on it: from −1, all wrong, to 1, all right.",
-    certificate.text && h("div", { class: "certificate" }, certificate.text),
+    certificateText(certificate.text),
     figures.length > 0 && h("div", { class: "grid" }, figures));
+}
+
+// The first paragraph is what is certified; the tables behind it are there for who wants them.
+function certificateText(text) {
+  if (!text) return null;
+  const [first, ...rest] = text.split(/\n\s*\n/);
+  return h("div", { class: "certificate" }, h("p", {}, first),
+    rest.length > 0 && h("details", { class: "data" }, h("summary", {}, "The certificate in full"),
+      h("pre", { tabindex: "0" }, rest.join("\n\n"))));
 }
 
 function byRound(certificate, name) {
@@ -29,7 +38,7 @@ function errorChart(certificate) {
   const smallest = Math.min(...every.map(([, value]) => value).filter((value) => value > 0));
   return chart({
     title: "Training error and what bounds it",
-    subtitle: series.map(([points, , words]) => `${words}: ${num(points[points.length - 1][1], 2)} at last`).join("; "),
+    subtitle: series.map(([points, , words], i) => `${i ? inSentence(words) : words} ${num(points[points.length - 1][1], 2)} at the end`).join(", "),
     label: `Training error by round, under its bound. ${series.map(([points, , words]) => `${words} ends at ${num(points[points.length - 1][1], 2)}`).join("; ")}.`,
     height: 270,
     right: 12,
@@ -71,8 +80,8 @@ function marginChart(margins) {
   const total = sum(Object.values(margins.counts).flat()) || 1;
   const wrong = sum(Object.values(margins.counts).flatMap((counts) => counts.filter((_, i) => margins.edges[i + 1] <= 1e-9)));
   return barsOver(margins, {
-    title: "Margins of the training rows",
-    subtitle: `${percent(wrong / total)} have a negative margin (in orange): the vote is wrong on them`,
+    title: "Margins",
+    subtitle: `The vote is wrong on ${percent(wrong / total)} of the rows, in orange`,
     label: `Distribution of the margins; ${percent(wrong / total)} are negative.`,
     height: 270,
     across: "Margin",

@@ -58,9 +58,9 @@ function columnFigure(column) {
     ? ` Quartiles ${column.quantiles.map((value) => num(value)).join(", ")}.` : "";
   const spec = { title: column.name, subtitle: words, label: `${column.name}: ${words}.${quantiles}`, height: 150 };
   const groups = Object.keys(histogram?.counts || {});
-  if (!groups.length || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
+  if (["identifier", "constant"].includes(column.kind) || !groups.length || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
     return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name), h("p", {}, words)),
-      h("p", { class: "note" }, "No distribution to draw."));
+      h("p", { class: "note" }, column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout." : "No distribution to draw."));
   }
   if (groups.length > 4) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);
@@ -124,13 +124,14 @@ function levelBars(spec, { levels, counts }, groups) {
 function classBands(spec, { edges, levels, counts }, groups) {
   const shares = groups.map((group) => sharesOf(counts[group]));
   const line = groups.length > 12 ? 9 : 13;
-  const named = line > 10;
+  // Where not every name has room, every other one, or third.
+  const every = Math.ceil(12 / line);
   const bins = shares[0].length;
   return figureOf({
     ...spec,
     height: groups.length * line + 24,
     draw: (svg, width) => {
-      const side = named ? Math.min(Math.ceil(Math.max(...groups.map((group) => wordsWidth(group)))) + 8, width * 0.35) : 4;
+      const side = Math.min(Math.ceil(Math.max(...groups.map((group) => wordsWidth(group)))) + 8, width * 0.35);
       const cell = (width - side) / bins;
       const bottom = groups.length * line;
       const ends = edges ? [num(edges[0]), num(edges[edges.length - 1])] : [levels[0], levels[levels.length - 1]];
@@ -138,7 +139,7 @@ function classBands(spec, { edges, levels, counts }, groups) {
         s("text", { x: width, y: bottom + 15, "text-anchor": "end" }, fitted(ends[1], (width - side) / 2 - 6)));
       return groups.flatMap((group, g) => {
         const most = Math.max(...shares[g]) || 1;
-        if (named) svg.append(s("text", { x: side - 6, y: g * line + line - 2, "text-anchor": "end" }, fitted(group, side - 8)));
+        if (g % every === 0) svg.append(s("text", { x: side - 6, y: (g + 0.5) * line + 4, "text-anchor": "end" }, fitted(group, side - 8)));
         return shares[g].map((share, i) => {
           svg.append(s("rect", { class: "cell", "stroke-width": 0.5, x: side + i * cell, y: g * line, width: cell, height: line, vars: { "--v": (share / most).toFixed(3) } }));
           const where = edges ? `${num(edges[i])} to ${num(edges[i + 1])}` : levels[i];

@@ -10,7 +10,9 @@ function explorationSection() {
     + (high ? `${counted(high, "finding needs", "findings need")} a look before the model is used.` : "Nothing alarming was found.");
   return section("data", "Data", "The data behind it", lead,
     findingsPart(exploration.warnings),
-    h("div", { class: "grid pairs sub" }, [targetFigure(exploration.target), missingFigure(exploration), correlationFigure(exploration.correlations)].filter(Boolean)),
+    h("div", { class: "overview sub" },
+      h("div", {}, targetFigure(exploration.target), missingFigure(exploration)),
+      h("div", {}, correlationFigure(exploration.correlations))),
     columnsPart());
 }
 

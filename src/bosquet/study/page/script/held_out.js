@@ -69,8 +69,8 @@ function curveChart(kind, name, shown, behind) {
     subtitle: told[0].toUpperCase() + told.slice(1),
     label: `${words.title} of class ${name}. ${areas.map(([, title, area]) => `${title}: ${words.named} ${decimal(area, 3)}`).join("; ")}.`,
     height: (width) => Math.min(width, 340) + 20,
-    x: { domain: [0, 1], title: words.x },
-    y: { domain: [0, 1], title: words.y },
+    x: { domain: [0, 1], ticks: SHARE_TICKS, title: words.x },
+    y: { domain: [0, 1], ticks: SHARE_TICKS, title: words.y },
     marks: ({ add, x, y }) => {
       const trace = (points, attributes) => add("path", { ...attributes, d: pathThrough(points.map(([a, b]) => [x(a), y(b)])) });
       const guide = words.guide(shareOf(name));
@@ -102,12 +102,12 @@ function calibrationChart(shown) {
   const off = (method) => sum(of(method).map((bin) => bin.n * Math.abs(bin.observed - bin.forecast))) / sum(of(method).map((bin) => bin.n));
   const whose = RECORD.task === "binary" ? "Forecast probability" : "Confidence in the class decided on";
   return chart({
-    title: "Calibration: what was forecast, what came true",
+    title: "Calibration: forecast and outcome",
     subtitle: `On average ${percent(off(shown[0][0]))} off the diagonal`,
     label: `Calibration of ${shown[0][0].title}: ${of(shown[0][0]).map((bin) => `forecast ${percent(bin.forecast, 0)}, came true ${percent(bin.observed, 0)}`).join("; ")}.`,
     height: (width) => Math.min(width, 340) + 20,
-    x: { domain: [0, 1], title: whose },
-    y: { domain: [0, 1], title: "Share that came true" },
+    x: { domain: [0, 1], ticks: SHARE_TICKS, title: whose },
+    y: { domain: [0, 1], ticks: SHARE_TICKS, title: "Share that came true" },
     marks: ({ add, x, y }) => {
       add("path", { class: "guide", d: pathThrough([[x(0), y(0)], [x(1), y(1)]]) });
       for (const [method, hue] of [...shown].reverse()) {
@@ -137,9 +137,11 @@ function trustFacts() {
     facts.push(h("p", {}, `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
       + `held it in ${percent(coverage.observed)} of the test rows${size ? `; ${spoken(size[0])} ${num(size[1])}` : ""}.`));
   }
-  if (calibration && Object.values(calibration).some(known)) {
-    facts.push(h("p", {}, `Calibration of the chosen model: ${Object.entries(calibration).filter(([, value]) => known(value))
-      .map(([key, value]) => `${{ brier: "Brier score", ece: "expected calibration error" }[key] || spoken(key)} ${num(value)}`).join(", ")}.`));
+  if (calibration && (known(calibration.ece) || known(calibration.brier))) {
+    const after = (key) => (known(calibration[`${key}_after`]) ? ` (${num(calibration[`${key}_after`])} once calibrated)` : "");
+    facts.push(h("p", {}, [["ece", "Forecasts and outcomes differ by"], ["brier", "the Brier score is"]]
+      .filter(([key]) => known(calibration[key]))
+      .map(([key, words]) => `${words} ${num(calibration[key])}${after(key)}`).join("; ") + "."));
   }
   return facts.length ? sub("Can its certainty be trusted?", null, facts) : null;
 }

@@ -26,7 +26,7 @@ function importancePart() {
     event.target.setAttribute("aria-expanded", String(all));
     show();
   } } }, `Show all ${entries.length}`);
-  return sub("Importance of each column", `By ${WINNER.importance_kind}; the largest is 100, lines are one deviation to each side.`, place, button);
+  return sub("Importance of each column", `By ${WINNER.importance_kind}; the largest is 100, lines are one deviation to each side.`, h("div", { class: "medium" }, place), button);
 }
 
 function importanceChart(entries) {

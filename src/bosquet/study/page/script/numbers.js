@@ -66,11 +66,13 @@ function extent(values) {
   return low <= high ? [low, high] : [0, 1];
 }
 
-// Decimals with which numbers of this spread are told apart.
+// Decimals that show three digits of the middle number and two of how far the numbers are apart.
 function placesFor(values) {
   const [low, high] = extent(values);
-  const spread = high - low || Math.abs(high) || 1;
-  return Math.min(Math.max(2 - Math.floor(Math.log10(spread)), 0), 5);
+  const sizes = values.filter(known).map(Math.abs).sort((a, b) => a - b);
+  const middle = sizes[Math.floor((sizes.length - 1) / 2)] || Math.max(Math.abs(low), Math.abs(high)) || 1;
+  const spread = high - low || middle;
+  return Math.min(Math.max(2 - Math.floor(Math.log10(middle)), 1 - Math.floor(Math.log10(spread)), 0), 5);
 }
 
 const sum = (values) => values.reduce((total, value) => total + (known(value) ? value : 0), 0);

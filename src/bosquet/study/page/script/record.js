@@ -13,7 +13,7 @@ const HUES = ["blue", "orange", "green", "red", "violet", "grey"];
 function hueOf(name) {
   if (RECORD.task === "binary" && RECORD.positive !== null) return name === RECORD.positive ? "orange" : "blue";
   const place = RECORD.classes.indexOf(name);
-  return place < 0 ? "blue" : HUES[Math.min(place, HUES.length - 1)];
+  return place < 0 || RECORD.classes.length > HUES.length ? "blue" : HUES[Math.min(place, HUES.length - 1)];
 }
 
 function inSentence(title) {

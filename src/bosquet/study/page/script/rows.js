@@ -32,7 +32,7 @@ function rowsSection() {
     RECORD.task !== "regression" && truths.length > 1 && chooser("True class", [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
   return section("rows", "Rows", "Row by row: where it errs, and why",
-    "Choose a row to see what pushed its prediction up and down (Shapley values, on the model’s raw scale).",
+    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "in log-odds of the class it is called"}.`,
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 
@@ -47,10 +47,11 @@ function rowMatches(row, { kind, search, truth }) {
 
 function rowTable(rows, state, choose) {
   const scored = state.kind === "outlier" ? "Oddness" : state.kind === "all" ? "Loss, oddness" : "Loss";
+  const places = placesFor(rows.map((row) => row.score));
   const body = h("tbody", {}, rows.map((row, i) => h("tr",
     { tabindex: row === state.chosen ? "0" : "-1", "aria-selected": String(row === state.chosen), "data-index": i },
     h("th", { scope: "row" }, String(row.row)), h("td", { title: row.truth }, row.truth), h("td", { title: row.prediction }, row.prediction),
-    h("td", { class: "number" }, num(row.score)))));
+    h("td", { class: "number" }, decimal(row.score, places)))));
   const pick = (index) => {
     const to = body.rows[index];
     if (!to) return;
@@ -87,7 +88,7 @@ function rowDetail(row) {
 
 // The largest reasons one by one; what is left is one step together.
 function stepsOf(row) {
-  const reasons = row.reasons.filter((reason) => known(reason.effect));
+  const reasons = row.reasons.filter((reason) => known(reason.effect) && reason.effect !== 0);
   const shown = reasons.length > MOST_REASONS ? reasons.slice(0, MOST_REASONS - 1) : reasons;
   const rest = reasons.slice(shown.length);
   const steps = shown.map((reason) => ({ words: `${reason.feature} = ${reason.value}`, effect: reason.effect }));
@@ -100,14 +101,16 @@ function waterfall(row) {
   const steps = stepsOf(row);
   const end = steps.length ? steps[steps.length - 1].to : row.base;
   const line = 27;
-  const signed = (effect) => `${effect > 0 ? "+" : ""}${num(effect, 2)}`;
+  const places = Math.max(placesFor(steps.map((step) => step.effect)) - 1, 0);
+  const signed = (effect) => `${effect > 0 ? "+" : ""}${decimal(effect, places)}`;
   return figureOf({
     subtitle: `From ${num(row.base)}, the average, to ${num(end)}`,
     label: `Why: from ${num(row.base)} to ${num(end)}. ${steps.slice(0, 6).map((step) => `${step.words}: ${signed(step.effect)}`).join("; ")}.`,
     height: (steps.length + 2) * line + 30,
     draw: (svg, width, height) => {
       const side = Math.min(Math.ceil(Math.max(...steps.map((step) => wordsWidth(step.words)), 90)) + 12, width * 0.46);
-      const x = scaleOver({ domain: extent([row.base, ...steps.map((step) => step.to)]), pad: 0.1 }, side + 26, width - 40, 4);
+      const beside = Math.max(...steps.map((step) => wordsWidth(signed(step.effect), "600 12px")), 30) + 12;
+      const x = scaleOver({ domain: extent([row.base, ...steps.map((step) => step.to)]) }, side + beside, width - beside, width > 500 ? 4 : 2);
       const bottom = height - 24;
       for (const [value, words] of x.ticks) {
         svg.append(s("line", { class: "gridline", x1: x(value), x2: x(value), y1: 0, y2: bottom }),
@@ -122,7 +125,7 @@ function waterfall(row) {
       };
       const points = [stop("average", row.base, 0)];
       steps.forEach((step, i) => points.push(waterfallStep(svg, step, x, i + 1, line, side, signed)));
-      points.push(stop("this row", end, steps.length + 1));
+      points.push(stop("in sum", end, steps.length + 1));
       return points;
     },
     table: () => ({ columns: ["reason", "effect", "sum so far"], rows: steps.map((step) => [step.words, signed(step.effect), num(step.to)]) }),

@@ -109,6 +109,11 @@ function movable(svg, stage, placed) {
     stage.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.k.toFixed(4)})`);
     svg.dataset.zoom = view.k.toFixed(4);
   };
+  // No taller than the tree is when it fills the width.
+  const suit = () => {
+    const k = Math.max(Math.min((svg.clientWidth - 32) / (bounds.right - bounds.left), 1.15), 0.7);
+    svg.style.setProperty("--tall", `${Math.round(Math.max(bounds.bottom * k + 90, 220))}px`);
+  };
   const wholeScale = () => {
     const [width, height] = box();
     return Math.min((width - 32) / (bounds.right - bounds.left), (height - 72) / bounds.bottom, 1.15);
@@ -133,7 +138,7 @@ function movable(svg, stage, placed) {
   // At first as much as can be read, the root on top.
   let stood = 0;
   new ResizeObserver(() => {
-    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; stand(Math.max(wholeScale(), 0.62)); }
+    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; suit(); stand(Math.max(wholeScale(), 0.7)); }
   }).observe(svg);
   listenToHands(svg, { zoom, move });
   svg.addEventListener("keydown", (event) => {

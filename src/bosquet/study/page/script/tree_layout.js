@@ -1,6 +1,6 @@
 // Where the nodes of a tree stand: a parent midway between its children, subtrees as close as they go.
 
-const NODE = { width: 158, height: 54, across: 18, down: 46 };
+const NODE = { width: 178, height: 54, across: 18, down: 46 };
 
 /* A list of placed nodes {node, x, y, parent, side}: x of the middle, y of the top. Each subtree is laid out on its
    own and the right one moved next to the left, level by level (Reingold and Tilford's rule). */
