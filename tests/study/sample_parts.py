@@ -16,7 +16,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet import AdaBoostClassifier
 
 
-def histogram(values: np.ndarray, groups: np.ndarray | None = None, bins: int = 20) -> dict[str, Any]:
+def histogram(
+    values: np.ndarray, groups: np.ndarray | None = None, bins: int = 20
+) -> dict[str, Any]:
     """Counts of numbers or of levels, by group."""
     groups = np.full(len(values), "all") if groups is None else groups
     names = [str(name) for name in np.unique(groups)]
@@ -24,12 +26,14 @@ def histogram(values: np.ndarray, groups: np.ndarray | None = None, bins: int = 
         filled = np.isfinite(values)
         edges = np.histogram_bin_edges(values[filled], bins)
         counts = {
-            name: np.histogram(values[filled & (groups == name)], edges)[0].tolist() for name in names
+            name: np.histogram(values[filled & (groups == name)], edges)[0].tolist()
+            for name in names
         }
         return {"edges": edges.tolist(), "levels": None, "counts": counts}
     levels = pd.Series(values).value_counts().index[:8].tolist()
     counts = {
-        name: [int(np.sum((values == level) & (groups == name))) for level in levels] for name in names
+        name: [int(np.sum((values == level) & (groups == name))) for level in levels]
+        for name in names
     }
     return {"edges": None, "levels": [str(level) for level in levels], "counts": counts}
 
@@ -57,19 +61,39 @@ def _findings(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for column in columns:
         name = column["name"]
         if (column["relation"] or 0) > 0.25:
-            found.append(("high", "leak", name, f"“{name}” tells much on its own; check that it is known in time."))
+            found.append(
+                (
+                    "high",
+                    "leak",
+                    name,
+                    f"“{name}” tells much on its own; check that it is known in time.",
+                )
+            )
         if column["missing"]:
-            found.append(("medium", "missing", name, f"“{name}” has holes; methods that need numbers fill them in."))
+            found.append(
+                (
+                    "medium",
+                    "missing",
+                    name,
+                    f"“{name}” has holes; methods that need numbers fill them in.",
+                )
+            )
         if not column["used"]:
-            found.append(("low", column["kind"], name, f"“{name}” is {column['kind']} and left out."))
+            found.append(
+                ("low", column["kind"], name, f"“{name}” is {column['kind']} and left out.")
+            )
     order = ["high", "medium", "low"]
     return [
         {"kind": kind, "severity": severity, "columns": [name], "message": message}
-        for severity, kind, name, message in sorted(found, key=lambda finding: order.index(finding[0]))
+        for severity, kind, name, message in sorted(
+            found, key=lambda finding: order.index(finding[0])
+        )
     ]
 
 
-def _column(table: pd.DataFrame, name: str, target: str, groups: np.ndarray | None) -> dict[str, Any]:
+def _column(
+    table: pd.DataFrame, name: str, target: str, groups: np.ndarray | None
+) -> dict[str, Any]:
     values = table[name]
     number = pd.api.types.is_numeric_dtype(values)
     kind = "number" if number else "category"
@@ -80,7 +104,11 @@ def _column(table: pd.DataFrame, name: str, target: str, groups: np.ndarray | No
     if quantiles:
         room = 1.5 * (quantiles[3] - quantiles[1])
         outliers = int(((values < quantiles[1] - room) | (values > quantiles[3] + room)).sum())
-    goal = table[target] if pd.api.types.is_numeric_dtype(table[target]) else table[target].astype("category").cat.codes
+    goal = (
+        table[target]
+        if pd.api.types.is_numeric_dtype(table[target])
+        else table[target].astype("category").cat.codes
+    )
     related = abs(values.corr(goal, "spearman")) if number else None
     return {
         "name": name, "kind": kind, "missing": int(values.isna().sum()), "distinct": int(values.nunique()),
@@ -91,7 +119,13 @@ def _column(table: pd.DataFrame, name: str, target: str, groups: np.ndarray | No
 
 
 def curve_of(
-    method: dict[str, Any], X: Any, y: Any, task: str, classes: list[str], scores: Callable, answer: Callable
+    method: dict[str, Any],
+    X: Any,
+    y: Any,
+    task: str,
+    classes: list[str],
+    scores: Callable,
+    answer: Callable,
 ) -> tuple[dict[str, Any], Any]:
     """Two-fold scores of every complexity, and the complexity chosen."""
     points = []
@@ -196,17 +230,31 @@ def _calibration(forecast: np.ndarray, true: np.ndarray) -> list[dict[str, float
     return bins
 
 
-def dependence_of(task: str, model: Any, X: pd.DataFrame, unit: str, k: int) -> list[dict[str, Any]]:
+def dependence_of(
+    task: str, model: Any, X: pd.DataFrame, unit: str, k: int
+) -> list[dict[str, Any]]:
     """Mean prediction along each column, by setting it for every row."""
     found = []
     for name in X:
         number = pd.api.types.is_numeric_dtype(X[name])
-        grid = np.unique(np.nanquantile(X[name], np.linspace(0.02, 0.98, 15))) if number else X[name].cat.categories
+        grid = (
+            np.unique(np.nanquantile(X[name], np.linspace(0.02, 0.98, 15)))
+            if number
+            else X[name].cat.categories
+        )
         means, deviations = [], []
         for value in grid:
             changed = X.copy()
-            changed[name] = value if number else pd.Categorical([value] * len(X), categories=X[name].cat.categories)
-            said = model.predict(changed) if task == "regression" else model.predict_proba(changed)[:, k]
+            changed[name] = (
+                value
+                if number
+                else pd.Categorical([value] * len(X), categories=X[name].cat.categories)
+            )
+            said = (
+                model.predict(changed)
+                if task == "regression"
+                else model.predict_proba(changed)[:, k]
+            )
             means.append(float(said.mean()))
             deviations.append(float(said.std() / 4))
         found.append(
@@ -219,7 +267,9 @@ def dependence_of(task: str, model: Any, X: pd.DataFrame, unit: str, k: int) -> 
     return found
 
 
-def learning_curve(model: Any, X: Any, y: Any, score: Callable[[Any, Any, Any], float]) -> list[dict[str, float]]:
+def learning_curve(
+    model: Any, X: Any, y: Any, score: Callable[[Any, Any, Any], float]
+) -> list[dict[str, float]]:
     test = np.arange(len(X)) % 3 == 0
     inside = np.flatnonzero(~test)
     found = []
@@ -248,7 +298,11 @@ def certificate_of(X: pd.DataFrame, y: pd.Series, task: str) -> tuple[Any, Any]:
 
 
 def tree_of(task: str, X: pd.DataFrame, y: pd.Series, classes: list[str]) -> dict[str, Any]:
-    coded = X.apply(lambda column: column.cat.codes if column.dtype == "category" else column.fillna(column.median()))
+    coded = X.apply(
+        lambda column: (
+            column.cat.codes if column.dtype == "category" else column.fillna(column.median())
+        )
+    )
     kind = DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
     tree = kind(max_leaf_nodes=8 if len(classes) < 10 else 40, random_state=0).fit(coded, y).tree_
 
@@ -268,7 +322,9 @@ def _words(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def rows_of(task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[str]) -> list[dict[str, Any]]:
+def rows_of(
+    task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[str]
+) -> list[dict[str, Any]]:
     """The rows of largest loss, some outliers and some typical ones, with the reasons of a boosted model."""
     explanation = model.explain(X)
     if task == "regression":
@@ -283,7 +339,11 @@ def rows_of(task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[
         words = [f"{classes[k]} ({p[i, k]:.0%})" for i, k in enumerate(chosen)]
     order = np.argsort(-loss)
     middle = len(order) // 2
-    kinds = [("worst", order[:10]), ("outlier", order[middle - 5 : middle]), ("typical", order[middle : middle + 4])]
+    kinds = [
+        ("worst", order[:10]),
+        ("outlier", order[middle - 5 : middle]),
+        ("typical", order[middle : middle + 4]),
+    ]
     found = []
     for kind, rows in kinds:
         for i in rows:

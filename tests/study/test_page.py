@@ -119,7 +119,9 @@ def test_the_record_is_in_the_page_as_it_was(task: str, n_classes: int) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("what", ["income", "yes", "default", "Loans", "gradient_boosting", "Random forest"])
+@pytest.mark.parametrize(
+    "what", ["income", "yes", "default", "Loans", "gradient_boosting", "Random forest"]
+)
 def test_no_name_can_break_out_of_its_place(name: str, what: str) -> None:
     plain_outline = Outline(page_html(sample_record()))
     record: Record = renamed(sample_record(), what, name)
@@ -138,7 +140,9 @@ def test_only_the_scripts_of_the_page_may_run() -> None:
 
     outline = Outline(page_html(sample_record()))
     policy = next(
-        a["content"] for a in outline.all("meta") if a.get("http-equiv") == "Content-Security-Policy"
+        a["content"]
+        for a in outline.all("meta")
+        if a.get("http-equiv") == "Content-Security-Policy"
     )
     page = page_html(sample_record())
     scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
@@ -153,7 +157,14 @@ def test_scripts_never_make_markup_of_data() -> None:
     folder = files("bosquet.study.page") / "script"
     for entry in folder.iterdir():
         source = entry.read_text("utf-8")
-        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("):
+        for word in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "Function(",
+        ):
             assert word not in source, f"{entry.name} uses {word}"
         assert source.count("\n") <= 400, entry.name
 
@@ -172,7 +183,10 @@ def test_text_has_no_markup_left(value: str) -> None:
 
 
 def test_numbers_that_json_has_no_word_for_become_null() -> None:
-    given_values = {"a": [float("nan"), float("inf"), np.float32(1.5), np.int64(3)], "b": np.arange(2)}
+    given_values = {
+        "a": [float("nan"), float("inf"), np.float32(1.5), np.int64(3)],
+        "b": np.arange(2),
+    }
     assert plain_data(given_values) == {"a": [None, None, 1.5, 3], "b": [0, 1]}
     assert plain_data(0.123456789) == 0.123457
 
@@ -227,7 +241,10 @@ def test_the_answer_names_what_the_choice_cannot_be_told_apart_from() -> None:
     titles = [m["title"] for m in record["methods"]]
     said = " ".join(answer(record))
     assert f"has a mean RMSE of {decimal(0.5, 2)}" in said
-    assert f"cannot be told apart from {in_sentence(titles[1])}; the other 4 are measurably worse" in said
+    assert (
+        f"cannot be told apart from {in_sentence(titles[1])}; the other 4 are measurably worse"
+        in said
+    )
     assert headline(record).endswith(f"level with {in_sentence(titles[1])}")
 
 
@@ -267,7 +284,9 @@ def test_a_study_without_any_finished_method_has_a_page() -> None:
     record = sample_record()
     record["winner"] = None
     for method in record["methods"]:
-        method.update(status="failed", message="no memory", mean=None, interval=None, difference=None)
+        method.update(
+            status="failed", message="no memory", mean=None, interval=None, difference=None
+        )
     assert "No method could be fitted" in Outline(page_html(record)).text
 
 
@@ -290,7 +309,8 @@ def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
     ]
     assert record["winner"] is not None
     record["winner"]["importances"] = [
-        {"feature": f"column number {i}", "value": 100 / (i + 1), "spread": 1.0} for i in range(n_columns)
+        {"feature": f"column number {i}", "value": 100 / (i + 1), "spread": 1.0}
+        for i in range(n_columns)
     ]
     for row in record["winner"]["rows"]:
         row["values"] = {f"column number {i}": "0.25" for i in range(n_columns)}
@@ -318,7 +338,13 @@ def test_a_tree_deeper_than_the_stack_is_cut() -> None:
 def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:
     def full(depth: int) -> Any:
         children = [full(depth - 1), full(depth - 1)] if depth else []
-        return {"id": depth, "rule": "x" if depth else "", "n": 2**depth, "value": [1.0], "children": children}
+        return {
+            "id": depth,
+            "rule": "x" if depth else "",
+            "n": 2**depth,
+            "value": [1.0],
+            "children": children,
+        }
 
     record = sample_record("regression")
     assert record["winner"] is not None
@@ -369,7 +395,9 @@ def test_a_far_method_does_not_squeeze_the_others(higher: bool) -> None:
     for i, method in enumerate(done):
         mean = 0.8 - 0.01 * i if higher else 0.2 + 0.01 * i
         method["mean"], method["interval"] = mean, [mean - 0.005, mean + 0.005]
-    done[-1]["mean"], done[-1]["interval"] = (-50.0, [-51.0, -49.0]) if higher else (50.0, [49.0, 51.0])
+    done[-1]["mean"], done[-1]["interval"] = (
+        (-50.0, [-51.0, -49.0]) if higher else (50.0, [49.0, 51.0])
+    )
     scale = Scale.over(done, higher)
     assert scale.high - scale.low < 0.2
     assert not scale.holds(done[-1]["mean"])

@@ -69,7 +69,10 @@ def answer(record: Record) -> list[str]:
     """Two sentences: how good the choice is, and what it cannot be told apart from."""
     method = chosen(record)
     if method is None:
-        return ["Every method failed or was left out.", "The table below says why, method by method."]
+        return [
+            "Every method failed or was left out.",
+            "The table below says why, method by method.",
+        ]
     return [_how_good(record, method), _how_sure(record, method)]
 
 

@@ -47,7 +47,8 @@ _THEME_FIRST = (
 )
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
-    "%3Ccircle cx='8' cy='3.5' r='2.5' fill='%233b6ea5'/%3E%3Ccircle cx='3.5' cy='12' r='2.5' fill='%23d9822b'/%3E"
+    "%3Ccircle cx='8' cy='3.5' r='2.5' fill='%233b6ea5'/%3E"
+    "%3Ccircle cx='3.5' cy='12' r='2.5' fill='%23d9822b'/%3E"
     "%3Ccircle cx='12.5' cy='12' r='2.5' fill='%232f7d5b'/%3E"
     "%3Cpath d='M8 6 3.5 9.5M8 6l4.5 3.5' stroke='%238a8a8a'/%3E%3C/svg%3E"
 )
@@ -56,8 +57,8 @@ _ICON = (
 def page_html(record: Record) -> str:
     """The page of a study as one HTML document: no network, nothing but itself.
 
-    What a reader needs first (the answer, the leaderboard, the notes) is there without JavaScript; the figures
-    are drawn from the record, which is embedded as JSON.
+    What a reader needs first (the answer, the leaderboard, the notes) is there without JavaScript; the
+    figures are drawn from the record, which is embedded as JSON.
     """
     record, left_out = thinned(record)
     styles, script = _inlined("style", _STYLES, "css"), _script()
@@ -128,7 +129,9 @@ def _opening(record: Record) -> str:
         (count(record["repeats"]), "split" if record["repeats"] == 1 else "repeated splits"),
         (duration(record["seconds"]), "in all"),
     ]
-    numbers = "".join(f"<div><dt>{label}</dt><dd>{text(value)}</dd></div>" for value, label in facts)
+    numbers = "".join(
+        f"<div><dt>{label}</dt><dd>{text(value)}</dd></div>" for value, label in facts
+    )
     reason = f'<p class="why">{text(why)}</p>' if why and method else ""
     return f"""<section id="top" class="opening">
 <p class="kicker" title="{text(record["source"])}">{text(shortened(record["title"], 90))}</p>
@@ -142,7 +145,9 @@ def _opening(record: Record) -> str:
 def _closing(record: Record, left_out: list[str]) -> str:
     notes = [*record["notes"], *left_out]
     items = "".join(f"<li>{text(note)}</li>" for note in notes)
-    noted = f'<ul class="notes">{items}</ul>' if notes else "<p>Nothing went other than planned.</p>"
+    noted = (
+        f'<ul class="notes">{items}</ul>' if notes else "<p>Nothing went other than planned.</p>"
+    )
     return f"""<section id="notes" class="block"><h2>Notes</h2>{noted}</section>
 <section id="method" class="block"><h2>How it was done</h2>
 {"".join(f"<p>{text(paragraph)}</p>" for paragraph in _procedure(record))}
@@ -154,13 +159,13 @@ def _procedure(record: Record) -> list[str]:
     share = f" ({100 * test / rows:.0f} %)" if rows else ""
     splits = counted(record["repeats"], "time")
     return [
-        f"The table was split {splits} at random into rows to learn from and {counted(test, 'test row')}{share}. "
-        "Within the rows to learn from, each method was tuned over its complexity; the tuned methods were then "
-        "scored on test rows that none of them had seen. Every method met the same splits, so that differences "
-        "are paired.",
-        "Splits of one table share rows, which makes plain intervals too narrow. The intervals here carry the "
-        "correction of Nadeau and Bengio; a difference whose interval holds zero is called not distinguishable. "
-        "The curves and matrices further up are of the test rows of the first split alone.",
+        f"The table was split {splits} at random into rows to learn from and "
+        f"{counted(test, 'test row')}{share}. Within the rows to learn from, each method was tuned over its "
+        "complexity; the tuned methods were then scored on test rows that none of them had seen. Every "
+        "method met the same splits, so that differences are paired.",
+        "Splits of one table share rows, which makes plain intervals too narrow. The intervals here carry "
+        "the correction of Nadeau and Bengio; a difference whose interval holds zero is called not "
+        "distinguishable. The curves and matrices further up are of the test rows of the first split alone.",
     ]
 
 

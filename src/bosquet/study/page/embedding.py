@@ -9,7 +9,13 @@ from typing import Any
 
 # "<" would let a value end the script element, "&" start an entity in old parsers, and the two separators
 # end a line of JavaScript; all four have an escape that JSON reads back as the same character.
-_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 # Characters that are not allowed in HTML, shown as the sign for a character that could not be.
 _CONTROLS = {code: "\ufffd" for code in (*range(9), 11, 12, *range(14, 32), 127)}
 

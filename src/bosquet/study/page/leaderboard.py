@@ -41,8 +41,8 @@ def leaderboard(record: Record) -> str:
     rows += [_left_out(m) for m in record["methods"] if not any(m is d for d in done)]
     metric = record["metric"]
     lead = (
-        "Each dot is a method’s mean over the splits, the bar its 95 % interval, the small ticks the single splits. "
-        "Differences to the best are paired, split by split."
+        "Each dot is a method’s mean over the splits, the bar its 95 % interval, the small ticks the single "
+        "splits. Differences to the best are paired, split by split."
     )
     marks = (
         '<p class="legend"><span><span class="key best"></span>best, or not distinguishable from it</span>'
@@ -56,7 +56,7 @@ def leaderboard(record: Record) -> str:
 {marks}
 <div class="scroller" tabindex="0" role="region" aria-label="Leaderboard">
 <table class="board" id="board">
-<caption class="hidden">Methods by {text(in_sentence(metric["title"]))} on test rows, {better(metric)}</caption>
+<caption class="hidden">Methods by {text(in_sentence(metric["title"]))}, {better(metric)}</caption>
 <thead><tr>{_head(scale)}</tr></thead>
 <tbody>{"".join(rows)}</tbody>
 </table></div></section>"""
@@ -132,7 +132,9 @@ def _head(scale: Scale) -> str:
                 f'<div class="ticks" aria-hidden="true">{ticks}</div></th>'
             )
             continue
-        cells.append(f'<th scope="col" class="{key}" data-key="{key}" data-sort="{sort}">{title}</th>')
+        cells.append(
+            f'<th scope="col" class="{key}" data-key="{key}" data-sort="{sort}">{title}</th>'
+        )
     return "".join(cells)
 
 
@@ -153,7 +155,8 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
         f'<td class="score" data-value="{method["mean"]}">{decimal(method["mean"], places)}</td>'
         f'<td class="interval-cell">{_interval(method, scale, places)}</td>'
         f"{_difference(method, method is best, places)}"
-        f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">{duration(method["fit_seconds"])}</td>'
+        f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">'
+        f"{duration(method['fit_seconds'])}</td>"
         f'<td class="predict" data-value="{_sortable(method["predict_microseconds"])}">'
         f"{microseconds(method['predict_microseconds'])}</td></tr>"
     )
@@ -208,7 +211,12 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
 
 
 def _left_out(method: MethodRecord) -> str:
-    words = {"failed": "failed", "skipped": "left out", "waiting": "not reached", "done": "no score"}
+    words = {
+        "failed": "failed",
+        "skipped": "left out",
+        "waiting": "not reached",
+        "done": "no score",
+    }
     status = words.get(method["status"], method["status"])
     message = method["message"] or "no reason was given"
     return (

@@ -53,7 +53,7 @@ def _thin_exploration(exploration: dict[str, Any], said: list[str]) -> None:
         kept = {id(c) for c in ranked}
         exploration["columns"] = [c for c in columns if id(c) in kept]
         said.append(
-            f"Of {len(columns):,} columns the {MOST_COLUMNS} most related to the target are drawn on this page."
+            f"Of {len(columns):,} columns the {MOST_COLUMNS} most related to the target are on this page."
         )
     for finding in exploration["warnings"]:
         finding["columns"] = finding["columns"][:30]
@@ -67,7 +67,9 @@ def _thin_winner(winner: dict[str, Any], said: list[str]) -> None:
     importances = winner["importances"]
     if len(importances) > MOST_IMPORTANCES:
         winner["importances"] = importances[:MOST_IMPORTANCES]
-        said.append(f"The {MOST_IMPORTANCES} largest importances of {len(importances):,} are shown.")
+        said.append(
+            f"The {MOST_IMPORTANCES} largest importances of {len(importances):,} are shown."
+        )
     winner["rows"] = winner["rows"][:MOST_ROWS]
     for row in winner["rows"]:
         row["reasons"] = row["reasons"][:MOST_VALUES]

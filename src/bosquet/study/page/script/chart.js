@@ -3,6 +3,8 @@
 
 const TIP = document.getElementById("tip");
 
+let tipPlace = null;  // where a tip called by a key belongs, to follow it when the page scrolls
+
 function showTip(words, x, y) {
   TIP.textContent = words;
   TIP.hidden = false;
@@ -12,9 +14,10 @@ function showTip(words, x, y) {
   TIP.style.transform = `translate(${Math.round(left)}px, ${Math.round(above < 4 ? y + 18 : above)}px)`;
 }
 function hideTip() {
+  tipPlace = null;
   TIP.hidden = true;
 }
-addEventListener("scroll", hideTip, { passive: true });
+addEventListener("scroll", () => (tipPlace ? tipPlace() : hideTip()), { passive: true });
 addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
 
 const WIDTH_SEEN = new ResizeObserver((entries) => {
@@ -67,15 +70,19 @@ function dataTable(spec) {
 function readable(svg, points) {
   let at = -1;
   const ring = s("circle", { class: "ring", r: 6 });
-  const tell = (index) => {
+  const tell = (index, byKey) => {
     at = index;
     const point = points()[index];
     if (!point) return;
     ring.setAttribute("cx", point.x);
     ring.setAttribute("cy", point.y);
     svg.append(ring);
-    const box = svg.getBoundingClientRect();
-    showTip(point.words, box.left + point.x, box.top + point.y);
+    const place = () => {
+      const box = svg.getBoundingClientRect();
+      showTip(point.words, box.left + point.x, box.top + point.y);
+    };
+    tipPlace = byKey ? place : null;
+    place();
   };
   const quit = () => {
     ring.remove();
@@ -101,7 +108,7 @@ function readable(svg, points) {
     const to = event.key === "Home" ? 0 : event.key === "End" ? last : step && Math.min(Math.max(at + step, 0), last);
     if (to === undefined || last < 0) return;
     event.preventDefault();
-    tell(to);
+    tell(to, true);
   });
 }
 
