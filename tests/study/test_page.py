@@ -219,7 +219,7 @@ def test_methods_that_cannot_be_told_apart_are_marked_and_no_others() -> None:
         }  # fmt: skip
     page = page_html(record)
     rows = re.findall(r"<tr class=\"(\w+)\" data-name=\"(\w+)\">(.*?)</tr>", page, re.S)
-    marked = [name for _, name, row in rows if "not distinguishable" in row]
+    marked = [name for _, name, row in rows if "≈ best" in row]
     assert marked == [done[2]["name"]]
     assert [kind for kind, _, _ in rows][:4] == ["level", "worse", "level", "worse"]
 
@@ -277,7 +277,8 @@ def test_one_split_claims_nothing_about_differences() -> None:
             method["difference"].update(low=None, high=None, distinguishable=False)
     page = page_html(record)
     assert "From a single split" in page
-    assert "not distinguishable</span>" not in page
+    assert "Nadeau" not in page
+    assert "≈ best</span>" not in page
 
 
 def test_a_study_without_any_finished_method_has_a_page() -> None:
@@ -413,6 +414,7 @@ def test_words_for_numbers() -> None:
         "20 ms", "1.2 s", "42 s", "1 min 41 s", "2 h 1 min"
     ]  # fmt: skip
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 others"
-    assert [in_sentence(t) for t in ("Log loss", "RMSE", "AdaBoost", "k nearest", "R²")] == [
-        "log loss", "RMSE", "AdaBoost", "k nearest", "R²"
+    titles = ("Log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM, linear")
+    assert [in_sentence(t) for t in titles] == [
+        "log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM (linear)"
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from bosquet.study.page.wording import (
     counted,
     decimal,
     finished,
+    flowing,
     in_sentence,
     known,
     listed,
@@ -52,17 +53,17 @@ def headline(record: Record) -> str:
     target = f"“{shortened(record['target'], 40)}”"
     if method is None:
         return f"No method could be fitted to predict {target}"
-    best = finished(record)[0]
+    best, title = finished(record)[0], flowing(method["title"])
     constant = baseline(record)
     level = [m for m in level_with_best(record) if m is not method]
     if constant is not None and compared(record) and (constant in level or constant is method):
         return f"Nothing here is measurably better at {target} than one constant answer"
     if method is not best:
-        return f"{method['title']} is the choice to predict {target}"
+        return f"{title} is the choice to predict {target}"
     if not level or not compared(record):
-        return f"{method['title']} predicts {target} best"
+        return f"{title} predicts {target} best"
     others = in_sentence(level[0]["title"]) if len(level) == 1 else f"{len(level)} others"
-    return f"{method['title']} predicts {target} best, level with {others}"
+    return f"{title} predicts {target} best, level with {others}"
 
 
 def answer(record: Record) -> list[str]:
@@ -79,7 +80,7 @@ def answer(record: Record) -> list[str]:
 def _how_good(record: Record, method: MethodRecord) -> str:
     metric, places = record["metric"], places_for(record["methods"])
     sentence = (
-        f"On rows it had not seen, {in_sentence(method['title'])} has a mean "
+        f"On rows it had not seen, {in_sentence(method['title'])} has a {'mean ' * (record['repeats'] > 1)}"
         f"{in_sentence(metric['title'])} of {decimal(method['mean'], places)}"
     )
     interval = method["interval"]
@@ -109,7 +110,8 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
         worse = f"; the other {rest} are measurably worse" if rest > 1 else ""
         return f"It cannot be told apart from {listed(level)}{worse}."
     places = places_for(record["methods"])
-    lead = f"{best['title']} has the best mean, {decimal(best['mean'], places)}"
+    score = "mean" if record["repeats"] > 1 else "score"
+    lead = f"{flowing(best['title'])} has the best {score}, {decimal(best['mean'], places)}"
     if method["difference"] is not None and method["difference"]["distinguishable"]:
         return f"{lead}, and measurably so; the choice weighs robustness and readability too."
     also = f", and neither can {listed(level)}" if level else ""

@@ -11,7 +11,7 @@ from bosquet.study.page.answer import answer, chosen, headline
 from bosquet.study.page.embedding import script_data, text
 from bosquet.study.page.leaderboard import leaderboard
 from bosquet.study.page.thinning import thinned
-from bosquet.study.page.wording import count, counted, duration, shortened
+from bosquet.study.page.wording import SPLITS_FOR_INTERVALS, count, counted, duration, shortened
 from bosquet.study.record import Record
 
 _STYLES = ("palette", "text", "controls", "tables", "figures", "panels", "print")
@@ -132,9 +132,12 @@ def _opening(record: Record) -> str:
     numbers = "".join(
         f"<div><dt>{label}</dt><dd>{text(value)}</dd></div>" for value, label in facts
     )
+    kicker = record["title"]
+    if record["source"] and record["source"] not in kicker:
+        kicker = f"{kicker} · {record['source']}"
     reason = f'<p class="why">{text(why)}</p>' if why and method else ""
     return f"""<section id="top" class="opening">
-<p class="kicker" title="{text(record["source"])}">{text(shortened(record["title"], 90))}</p>
+<p class="kicker" title="{text(kicker)}">{text(shortened(kicker, 110))}</p>
 <h1>{text(headline(record))}</h1>
 <p class="answer" id="answer">{text(" ".join(answer(record)))}</p>
 {reason}
@@ -157,22 +160,28 @@ def _closing(record: Record, left_out: list[str]) -> str:
 def _procedure(record: Record) -> list[str]:
     test, rows = record["n_test"], record["n_rows"]
     share = f" ({100 * test / rows:.0f} %)" if rows else ""
-    splits = counted(record["repeats"], "time")
+    splits = {1: "once", 2: "twice"}.get(record["repeats"], f"{count(record['repeats'])} times")
+    intervals = (
+        "Splits of one table share rows, which makes plain intervals too narrow; the intervals here carry "
+        "the correction of Nadeau and Bengio."
+        if record["repeats"] >= SPLITS_FOR_INTERVALS
+        else "With so few splits the intervals come from draws of the test rows; they do not know how scores "
+        "change with the rows that were learned from."
+    )
     return [
         f"The table was split {splits} at random into rows to learn from and "
         f"{counted(test, 'test row')}{share}. Within the rows to learn from, each method was tuned over its "
         "complexity; the tuned methods were then scored on test rows that none of them had seen. Every "
         "method met the same splits, so that differences are paired.",
-        "Splits of one table share rows, which makes plain intervals too narrow. The intervals here carry "
-        "the correction of Nadeau and Bengio; a difference whose interval holds zero is called not "
-        "distinguishable. The curves and matrices further up are of the test rows of the first split alone.",
+        f"{intervals} A difference whose interval holds zero is called not distinguishable. The curves and "
+        "matrices further up are of the test rows of the first split alone.",
     ]
 
 
 def _settings(record: Record) -> str:
     budget = record["budget"]
     pairs = [
-        ("Source", record["source"]),
+        ("Source", record["source"] or "a table in memory"),
         ("Target", record["target"]),
         ("Task", _task(record)),
         ("Metric", record["metric"]["title"]),

@@ -9,6 +9,7 @@ from bosquet.study.page.answer import chosen, compared
 from bosquet.study.page.embedding import text
 from bosquet.study.page.wording import (
     NOTHING,
+    SPLITS_FOR_INTERVALS,
     better,
     count,
     decimal,
@@ -43,9 +44,13 @@ def leaderboard(record: Record) -> str:
     lead = (
         "Each dot is a method’s mean over the splits, the bar its 95 % interval, the small ticks the single "
         "splits. Differences to the best are paired, split by split."
+        if record["repeats"] >= SPLITS_FOR_INTERVALS
+        else "Each dot is a method’s score on the test rows, the bar its 95 % interval over draws of those "
+        "rows. Differences to the best are paired, row by row."
     )
     marks = (
-        '<p class="legend"><span><span class="key best"></span>best, or not distinguishable from it</span>'
+        '<p class="legend"><span><span class="key best"></span>'
+        "best, or not distinguishable from it (≈ best)</span>"
         '<span><span class="key worse"></span>measurably worse</span></p>'
         if compared(record)
         else ""
@@ -144,7 +149,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
     winner = chosen(record)
     tags = '<span class="tag chosen">chosen</span>' if method is winner else ""
     if compared(record) and level and method is not best:
-        tags += '<span class="tag level">not distinguishable</span>'
+        tags += '<span class="tag level" title="not distinguishable from the best">≈ best</span>'
     if method["subsampled"]:
         tags += f'<span class="tag">on {count(method["rows_used"])} rows</span>'
     tags = f' <span class="tags">{tags}</span>' if tags else ""

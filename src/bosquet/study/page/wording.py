@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from bosquet.study.record import MethodRecord, Metric, Record
 
 NOTHING = "–"
+# Words that keep their capital in a sentence.
+_NAMES = frozenset(("Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Poisson"))
+# With fewer splits the study takes its intervals from draws of test rows.
+SPLITS_FOR_INTERVALS = 3
 
 
 def known(value: float | None) -> bool:
@@ -82,11 +86,17 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def flowing(title: str) -> str:
+    """A title without commas of its own, for lists: 'SVM (linear)' of 'SVM, linear'."""
+    first, comma, rest = title.partition(", ")
+    return f"{first} ({rest})" if comma else title
+
+
 def in_sentence(title: str) -> str:
-    """A title as it stands inside a sentence: 'log loss', but 'RMSE' and 'AdaBoost'."""
+    """A title as it stands inside a sentence: 'log loss', but 'RMSE', 'AdaBoost' and 'Brier score'."""
     first = title.split(" ", 1)[0]
-    ordinary = first[1:].islower() or len(first) == 1
-    return title[:1].lower() + title[1:] if ordinary else title
+    ordinary = (first[1:].islower() or len(first) == 1) and first not in _NAMES
+    return flowing(title[:1].lower() + title[1:] if ordinary else title)
 
 
 def better(metric: Metric) -> str:

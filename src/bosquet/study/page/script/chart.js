@@ -92,9 +92,9 @@ function readable(svg, points) {
     const box = svg.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     let nearest = -1;
-    let least = 60 * 60;
+    let least = 70 * 70;
     points().forEach((point, index) => {
-      const distance = (point.x - x) ** 2 + ((point.y - y) * 0.6) ** 2;
+      const distance = (point.x - x) ** 2 + ((point.y - y) * 0.5) ** 2;
       if (distance < least) [nearest, least] = [index, distance];
     });
     if (nearest < 0) quit();

@@ -58,9 +58,9 @@ function columnFigure(column) {
     ? ` Quartiles ${column.quantiles.map((value) => num(value)).join(", ")}.` : "";
   const spec = { title: column.name, subtitle: words, label: `${column.name}: ${words}.${quantiles}`, height: 150 };
   const groups = Object.keys(histogram?.counts || {});
-  if (["identifier", "constant"].includes(column.kind) || !groups.length || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
+  if (["identifier", "constant", "text"].includes(column.kind) || !groups.length || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
     return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name), h("p", {}, words)),
-      h("p", { class: "note" }, column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout." : "No distribution to draw."));
+      h("p", { class: "note" }, column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout." : column.kind === "text" ? "Free text." : "No distribution to draw."));
   }
   if (groups.length > 4) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);

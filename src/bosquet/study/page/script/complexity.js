@@ -3,14 +3,17 @@
 function complexitySection() {
   const curved = DONE.filter((method) => method.curve && method.curve.points.some((point) => known(point.score)));
   if (!curved.length) return null;
-  const many = curved.filter((method) => method.curve.points.length > 1);
+  const many = curved.filter((method) => new Set(method.curve.points.map((point) => point.label)).size > 1);
+  const single = curved.filter((method) => !many.includes(method));
   const inside = many.filter((method) => !chosenAtEnd(method.curve)).length;
   const lead = "Too simple a model misses the pattern, too complex a one learns the noise. Each curve is the score as "
     + "tuning saw it, on training rows alone; the band is one standard error to each side, the filled dot what was chosen."
     + (many.length > 1 && inside < many.length
       ? ` ${counted(many.length - inside, "method was", "methods were")} best at an end of the range tried.` : "");
-  const grid = h("div", { class: "grid" }, curved.map(complexityChart));
-  return section("complexity", "Complexity", "How complex should each method be?", lead, grid);
+  const grid = h("div", { class: "grid" }, many.map(complexityChart));
+  const rest = single.length > 0 && h("p", { class: "note" },
+    `Tried at one setting only: ${single.map((method) => `${method.title} (${method.curve.points[0].label})`).join("; ")}.`);
+  return section("complexity", "Complexity", "How complex should each method be?", lead, grid, rest);
 }
 
 function chosenAtEnd(curve) {
@@ -49,8 +52,8 @@ function complexityChart(method) {
     marks: ({ add, x, y }) => {
       if (line.length > 1 && line.some((point) => spread(point) > 0)) {
         add("path", { class: "band f-blue", d: bandBetween(
-          line.map((point) => [x(point.at), y(point.score - spread(point))]),
-          line.map((point) => [x(point.at), y(point.score + spread(point))])) });
+          line.map((point) => [x(point.at), y(inside(y, point.score - spread(point)))]),
+          line.map((point) => [x(point.at), y(inside(y, point.score + spread(point)))])) });
       }
       add("path", { class: "line c-blue", d: pathThrough(line.map((point) => [x(point.at), y(point.score)])) });
       for (const point of points) {
@@ -63,6 +66,8 @@ function complexityChart(method) {
       rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.spread, places), point.chosen ? "yes" : ""]) }),
   });
 }
+
+const inside = (scale, value) => Math.min(Math.max(value, scale.domain[0]), scale.domain[1]);
 
 // The whole curve, with the bands where they do not dwarf it.
 function curveDomain(points, spread) {

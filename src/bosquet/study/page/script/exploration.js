@@ -5,9 +5,11 @@ const SEVERITIES = { high: "Look here", medium: "Mind this", low: "Good to know"
 function explorationSection() {
   const { exploration } = RECORD;
   const high = exploration.warnings.filter((finding) => finding.severity === "high").length;
+  const medium = exploration.warnings.filter((finding) => finding.severity === "medium").length;
+  const verdict = high ? `${counted(high, "finding needs", "findings need")} a look before the model is used.`
+    : medium ? `Nothing alarming, but ${counted(medium, "thing")} to mind.` : "Nothing alarming was found.";
   const lead = `${counted(exploration.n_rows, "row")} and ${counted(exploration.n_columns, "column")}`
-    + `${exploration.duplicates ? `, ${counted(exploration.duplicates, "row")} occurring more than once` : ", no row twice"}. `
-    + (high ? `${counted(high, "finding needs", "findings need")} a look before the model is used.` : "Nothing alarming was found.");
+    + `${exploration.duplicates ? `, ${counted(exploration.duplicates, "row")} occurring more than once` : ", no row twice"}. ${verdict}`;
   return section("data", "Data", "The data behind it", lead,
     findingsPart(exploration.warnings),
     h("div", { class: "overview sub" },

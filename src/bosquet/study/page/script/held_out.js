@@ -133,9 +133,10 @@ function trustFacts() {
   const { coverage, calibration } = WINNER;
   const facts = [];
   if (coverage && known(coverage.nominal) && known(coverage.observed)) {
-    const size = Object.entries(coverage).find(([key, value]) => !["nominal", "observed"].includes(key) && known(value));
+    const size = known(coverage.mean_width) ? `; their mean width is ${num(coverage.mean_width)}`
+      : known(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
     facts.push(h("p", {}, `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
-      + `held it in ${percent(coverage.observed)} of the test rows${size ? `; ${spoken(size[0])} ${num(size[1])}` : ""}.`));
+      + `held it in ${percent(coverage.observed)} of the test rows${size}.`));
   }
   if (calibration && (known(calibration.ece) || known(calibration.brier))) {
     const after = (key) => (known(calibration[`${key}_after`]) ? ` (${num(calibration[`${key}_after`])} once calibrated)` : "");

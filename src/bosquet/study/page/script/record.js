@@ -16,9 +16,11 @@ function hueOf(name) {
   return place < 0 || RECORD.classes.length > HUES.length ? "blue" : HUES[Math.min(place, HUES.length - 1)];
 }
 
+const NAMES = ["Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Poisson"];
+
 function inSentence(title) {
   const first = title.split(" ")[0];
-  return /^.[a-zà-ÿ]*$/.test(first) ? title[0].toLowerCase() + title.slice(1) : title;
+  return /^.[a-zà-ÿ]*$/.test(first) && !NAMES.includes(first) ? title[0].toLowerCase() + title.slice(1) : title;
 }
 
 /* A section of the page: `nav` is its name in the bar, `lead` the sentence under its title. */
