@@ -30,7 +30,7 @@ function columnsPart() {
   return sub("Column by column", grouped.length > 1
     ? "Each class has its own hundred per cent, so that a rare one can be compared with a common one."
     : null,
-  grouped.length > 1 && grouped.length <= 4 && keys(grouped.map((name) => [hueOf(name), shortened(name, 40)])),
+  grouped.length > 1 && grouped.length <= 3 && keys(grouped.map((name) => [hueOf(name), shortened(name, 40)])),
   columns.length > 4 && h("div", { class: "controls" },
     searchField("Find a column", (value) => { state.search = value; show(); }),
     chooser("First come those by", Object.entries(ORDERS).map(([name, [words]]) => [name, words]), state.order, (value) => { state.order = value; show(); })),
@@ -62,7 +62,7 @@ function columnFigure(column) {
     return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name), h("p", {}, words)),
       h("p", { class: "note" }, column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout." : column.kind === "text" ? "Free text." : "No distribution to draw."));
   }
-  if (groups.length > 4) return classBands(spec, histogram, groups);
+  if (groups.length > 3) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);
 }
 
@@ -71,22 +71,25 @@ const sharesOf = (counts) => {
   return counts.map((count) => count / total);
 };
 
-// A number: one stepped outline a class.
+// A number: one stepped outline a class. What is drawn is density: bins at the ends may be wider than the others.
 function outlines(spec, { edges, counts }, groups) {
   const shares = groups.map((group) => sharesOf(counts[group]));
+  const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
+  const usual = [...widths].sort((a, b) => a - b)[Math.floor(widths.length / 2)] || 1;
+  const heights = shares.map((each) => each.map((share, i) => (widths[i] > 0 ? (share * usual) / widths[i] : share)));
   return chart({
     ...spec,
     x: { domain: extent(edges) },
-    y: { domain: [0, Math.max(...shares.flat())], hidden: true },
+    y: { domain: [0, Math.max(...heights.flat())], hidden: true },
     marks: ({ add, x, y, bottom }) => {
       const points = [];
       groups.forEach((group, g) => {
         const hue = groups.length > 1 ? hueOf(group) : "blue";
-        const outline = shares[g].flatMap((share, i) => [[x(edges[i]), y(share)], [x(edges[i + 1]), y(share)]]);
+        const outline = heights[g].flatMap((height, i) => [[x(edges[i]), y(height)], [x(edges[i + 1]), y(height)]]);
         const closed = [[x(edges[0]), bottom], ...outline, [x(edges[edges.length - 1]), bottom]];
         add("path", { class: `band f-${hue}`, d: pathThrough(closed) });
         add("path", { class: `line c-${hue}`, "stroke-width": 1.6, d: pathThrough(closed) });
-        shares[g].forEach((share, i) => points.push({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(share),
+        shares[g].forEach((share, i) => points.push({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(heights[g][i]),
           words: `${num(edges[i])} to ${num(edges[i + 1])}\n${groups.length > 1 ? `${group}: ` : ""}${percent(share)}, ${counted(counts[group][i], "row")}` }));
       });
       return points;

@@ -99,7 +99,7 @@ function correlationFigure(correlations) {
   const layout = (width) => {
     const side = Math.min(Math.ceil(Math.max(...names.map((name) => wordsWidth(name)))) + 10, width * 0.34);
     const cell = Math.min((width - side) / names.length, 46);
-    return { side, cell, head: cell >= 12 ? Math.min(side, 100) : 4 };
+    return { side, cell, head: cell >= 12 ? Math.min(side, 120) : 4 };
   };
   return figureOf({
     title: "Correlations",

@@ -4,15 +4,14 @@ const FIRST_BARS = 15;
 
 function driversSection() {
   if (!WINNER) return null;
-  const title = CHOSEN ? inSentence(CHOSEN.title) : WINNER.name;
   const parts = [importancePart(), dependencePart(), learningPart()].filter(Boolean);
   if (!parts.length) return null;
   const top = WINNER.importances.filter((entry) => entry.value > 0).slice(0, 2);
   const named = top.map((entry) => `“${shortened(entry.feature, 40)}”`);
-  const heading = top.length ? `What ${title} leans on` : `More about ${title}`;
+  const heading = top.length ? "What drives the predictions" : "More about the choice";
   const alone = top.length === 1 || (top.length > 1 && top[1].value < top[0].value / 4);
-  const lead = !top.length ? null : !alone ? `Most of all on ${named.join(" and ")}.`
-    : `Above all on ${named[0]}${top.length > 1 ? `; ${named[1]}, which comes next, matters ${num(top[0].value / top[1].value, 2)} times less` : ""}.`;
+  const lead = !top.length ? null : !alone ? `Most of all ${named.join(" and ")}, for ${inSentence(CHOSEN?.title || WINNER.name)}.`
+    : `For ${inSentence(CHOSEN?.title || WINNER.name)} above all ${named[0]}${top.length > 1 ? `; ${named[1]}, which comes next, matters ${num(top[0].value / top[1].value, 2)} times less` : ""}.`;
   return section("drivers", "Reasons", heading, lead, parts);
 }
 

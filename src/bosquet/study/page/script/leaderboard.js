@@ -86,7 +86,7 @@ function metricsTable() {
     return { metric, places: placesFor(values), best: metric.higher_is_better ? high : low };
   });
   const table = h("table", { class: "metrics" },
-    h("caption", { class: "hidden" }, "Every metric, mean over the splits"),
+    h("caption", { class: "hidden" }, "Every metric"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", "data-sort": "text" }, "Method"), column.map(({ metric }) =>
       h("th", { scope: "col", "data-sort": "number", title: metric.higher_is_better ? "higher is better" : "lower is better" },
         metric.title)))),
@@ -98,7 +98,8 @@ function metricsTable() {
       })))));
   sortable(table);
   const lower = metrics.filter((metric) => !metric.higher_is_better).map((metric) => inSentence(metric.title));
-  const words = `Means over the splits; the best of each column in bold. ${lower.length ? `For ${listed(lower, 9)} lower is better, for the others higher.` : "Higher is better throughout."}`;
+  const where = RECORD.repeats > 1 ? "Means over the splits" : "On the test rows";
+  const words = `${where}; the best of each column in bold. ${lower.length ? `For ${listed(lower, 9)} lower is better, for the others higher.` : "Higher is better throughout."}`;
   return sub("By every metric", words,
     h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Methods by every metric" }, table));
 }

@@ -32,7 +32,7 @@ function rowsSection() {
     RECORD.task !== "regression" && truths.length > 1 && chooser("True class", [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
   return section("rows", "Rows", "Row by row: where it errs, and why",
-    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "in log-odds of the class it is called"}.`,
+    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the class it is called, on the model’s own scale"}.`,
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 

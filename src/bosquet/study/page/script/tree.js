@@ -3,6 +3,7 @@
 function treeSection() {
   const root = WINNER?.tree;
   if (!root) return null;
+  suitWidth(root);
   const placed = placedNodes(root);
   const leaves = placed.filter((entry) => !entry.node.children.length);
   const says = h("p", { class: "tree-says", "aria-live": "polite" }, "Choose a node to read the way that leads to it.");
@@ -66,7 +67,7 @@ function treeNode(entry, range) {
   const { node } = entry;
   const [left, inner] = [entry.x - NODE.width / 2, NODE.width - 20];
   const leaf = !node.children.length;
-  const first = leaf ? treeAnswer(node).words : node.rule;
+  const first = leaf ? treeAnswer(node).words : shortRule(node.rule);
   const answer = treeAnswer(node);
   const second = answer.share === null
     ? `${counted(node.n, "row")}${leaf ? "" : `, mean ${answer.words}`}`

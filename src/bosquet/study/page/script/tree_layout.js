@@ -2,6 +2,22 @@
 
 const NODE = { width: 178, height: 54, across: 18, down: 46 };
 
+// A rule with as many digits as a reader needs.
+const shortRule = (rule) => rule.replace(/<=/g, "≤").replace(/>=/g, "≥")
+  .replace(/-?\d+\.\d{3,}(e[-+]?\d+)?/g, (digits) => num(Number(digits), 4));
+
+// Nodes as wide as the longest rule needs, within bounds.
+function suitWidth(root) {
+  let widest = 0;
+  const waiting = [root];
+  while (waiting.length) {
+    const node = waiting.pop();
+    widest = Math.max(widest, wordsWidth(shortRule(node.rule), "600 12px"));
+    waiting.push(...node.children);
+  }
+  NODE.width = Math.min(Math.max(widest + 26, 150), 230);
+}
+
 /* A list of placed nodes {node, x, y, parent, side}: x of the middle, y of the top. Each subtree is laid out on its
    own and the right one moved next to the left, level by level (Reingold and Tilford's rule). */
 function placedNodes(root) {
@@ -38,7 +54,7 @@ const wayTo = (entry) => (entry ? [...wayTo(entry.parent), entry] : []);
 // The rules that lead to a node, each with its answer.
 function rulesTo(entry) {
   const way = wayTo(entry);
-  return way.slice(1).map((step, i) => (step.side === 0 ? way[i].node.rule : `not (${way[i].node.rule})`));
+  return way.slice(1).map((step, i) => (step.side === 0 ? shortRule(way[i].node.rule) : `not (${shortRule(way[i].node.rule)})`));
 }
 
 function treeAnswer(node) {
