@@ -12,9 +12,11 @@ const ORDERS = {
 function columnsPart() {
   const { columns } = RECORD.exploration;
   if (!columns.length) return null;
-  const state = { search: "", order: columns.some((column) => known(column.relation)) ? "relation" : "table", shown: FIRST_COLUMNS };
+  const state = { search: "", order: columns.some((column) => known(column.relation)) ? "relation" : "table",
+    shown: FIRST_COLUMNS };
   const grid = h("div", { class: "grid columns" });
-  const more = h("button", { type: "button", class: "more", on: { click: () => { state.shown += 4 * FIRST_COLUMNS; show(); } } });
+  const more = h("button", { type: "button", class: "more",
+    on: { click: () => { state.shown += 4 * FIRST_COLUMNS; show(); } } });
   const show = () => {
     const matching = columns.filter((column) => column.name.toLowerCase().includes(state.search.trim().toLowerCase()));
     const key = ORDERS[state.order][1];
@@ -33,7 +35,8 @@ function columnsPart() {
   grouped.length > 1 && grouped.length <= 3 && keys(grouped.map((name) => [hueOf(name), shortened(name, 40)])),
   columns.length > 4 && h("div", { class: "controls" },
     searchField("Find a column", (value) => { state.search = value; show(); }),
-    chooser("First come those by", Object.entries(ORDERS).map(([name, [words]]) => [name, words]), state.order, (value) => { state.order = value; show(); })),
+    chooser("First come those by", Object.entries(ORDERS).map(([name, [words]]) => [name, words]), state.order,
+      (value) => { state.order = value; show(); })),
   grid, more);
 }
 
@@ -58,9 +61,14 @@ function columnFigure(column) {
     ? ` Quartiles ${column.quantiles.map((value) => num(value)).join(", ")}.` : "";
   const spec = { title: column.name, subtitle: words, label: `${column.name}: ${words}.${quantiles}`, height: 150 };
   const groups = Object.keys(histogram?.counts || {});
-  if (["identifier", "constant", "text"].includes(column.kind) || !groups.length || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
-    return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name), h("p", {}, words)),
-      h("p", { class: "note" }, column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout." : column.kind === "text" ? "Free text." : "No distribution to draw."));
+  if (["identifier", "constant",
+    "text"].includes(column.kind) || !groups.length
+    || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
+    return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name),
+      h("p", {}, words)),
+      h("p", { class: "note" },
+        column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout."
+        : column.kind === "text" ? "Free text." : "No distribution to draw."));
   }
   if (groups.length > 3) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);
@@ -111,10 +119,12 @@ function levelBars(spec, { levels, counts }, groups) {
       const side = Math.min(Math.ceil(Math.max(...shown.map((level) => wordsWidth(level)))) + 8, width * 0.45);
       return shown.flatMap((level, i) => {
         const top = i * line + 3;
-        svg.append(s("text", { x: side - 6, y: top + (line - 7) / 2 + 4, "text-anchor": "end" }, fitted(level, side - 6), s("title", {}, level)));
+        svg.append(s("text", { x: side - 6, y: top + (line - 7) / 2 + 4, "text-anchor": "end" },
+          fitted(level, side - 6), s("title", {}, level)));
         return groups.map((group, g) => {
           const wide = (shares[g][i] / most) * (width - side - 8);
-          svg.append(s("rect", { class: `f-${groups.length > 1 ? hueOf(group) : "blue"}`, x: side, y: top + g * thick, width: Math.max(wide, 0.8), height: thick - 1 }));
+          svg.append(s("rect", { class: `f-${groups.length > 1 ? hueOf(group) : "blue"}`, x: side, y: top + g * thick,
+            width: Math.max(wide, 0.8), height: thick - 1 }));
           return { x: side + wide, y: top + (g + 0.5) * thick,
             words: `${level}\n${groups.length > 1 ? `${group}: ` : ""}${percent(shares[g][i])}, ${counted(counts[group][i], "row")}` };
         });
@@ -142,11 +152,14 @@ function classBands(spec, { edges, levels, counts }, groups) {
         s("text", { x: width, y: bottom + 15, "text-anchor": "end" }, fitted(ends[1], (width - side) / 2 - 6)));
       return groups.flatMap((group, g) => {
         const most = Math.max(...shares[g]) || 1;
-        if (g % every === 0) svg.append(s("text", { x: side - 6, y: (g + 0.5) * line + 4, "text-anchor": "end" }, fitted(group, side - 8)));
+        if (g % every === 0) svg.append(s("text", { x: side - 6, y: (g + 0.5) * line + 4, "text-anchor": "end" },
+          fitted(group, side - 8)));
         return shares[g].map((share, i) => {
-          svg.append(s("rect", { class: "cell", "stroke-width": 0.5, x: side + i * cell, y: g * line, width: cell, height: line, vars: { "--v": (share / most).toFixed(3) } }));
+          svg.append(s("rect", { class: "cell", "stroke-width": 0.5, x: side + i * cell, y: g * line, width: cell,
+            height: line, vars: { "--v": (share / most).toFixed(3) } }));
           const where = edges ? `${num(edges[i])} to ${num(edges[i + 1])}` : levels[i];
-          return { x: side + (i + 0.5) * cell, y: (g + 0.5) * line, words: `${group}\n${where}: ${percent(share)}, ${counted(counts[group][i], "row")}` };
+          return { x: side + (i + 0.5) * cell, y: (g + 0.5) * line,
+            words: `${group}\n${where}: ${percent(share)}, ${counted(counts[group][i], "row")}` };
         });
       });
     },

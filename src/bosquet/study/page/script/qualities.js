@@ -30,13 +30,17 @@ function qualitiesSection() {
   };
   const table = h("table", { class: "qualities" },
     h("caption", { class: "hidden" }, "Qualities of each method"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Method"), QUALITIES.map(([, title]) => h("th", { scope: "col" }, title)),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Method"),
+      QUALITIES.map(([, title]) => h("th", { scope: "col" }, title)),
       h("th", { scope: "col", title: "Time to tune and fit, and to predict a row" }, "Fast, as measured here"))),
     h("tbody", {}, methods.map((method) => {
-      const button = h("button", { type: "button", class: "expand", "aria-expanded": "false", title: method.title, on: { click: () => toggle(method) } },
+      const button = h("button", { type: "button", class: "expand", "aria-expanded": "false", title: method.title,
+        on: { click: () => toggle(method) } },
         h("span", { class: "name" }, shortened(method.title, 32)));
       const row = h("tr", {}, h("th", { scope: "row" }, button), QUALITIES.map(([key]) => qualityCell(method, key)),
-        h("td", {}, h("small", {}, method.status === "done" ? `${duration(method.fit_seconds)}, ${microseconds(method.predict_microseconds)} a row` : NOTHING)));
+        h("td", {}, h("small", {},
+          method.status === "done"
+          ? `${duration(method.fit_seconds)}, ${microseconds(method.predict_microseconds)} a row` : NOTHING)));
       rows.set(method, row);
       return row;
     })));

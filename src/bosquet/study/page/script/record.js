@@ -27,7 +27,8 @@ function inSentence(title) {
 
 /* A section of the page: `nav` is its name in the bar, `lead` the sentence under its title. */
 function section(id, nav, title, lead, ...children) {
-  const element = h("section", { id, class: "block" }, h("h2", {}, title), lead && h("p", { class: "lead" }, lead), children);
+  const element = h("section", { id, class: "block" }, h("h2", {}, title), lead && h("p", { class: "lead" }, lead),
+    children);
   return { id, nav, element };
 }
 
