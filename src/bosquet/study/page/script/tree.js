@@ -148,8 +148,7 @@ function movable(svg, stage, placed) {
   // At first as much as can be read, the root on top.
   let stood = 0;
   new ResizeObserver(() => {
-    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; suit(); stand(Math.max(wholeScale(),
-      0.7)); }
+    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; suit(); stand(wholeScale() < 0.55 ? 0.7 : wholeScale()); }
   }).observe(svg);
   listenToHands(svg, { zoom, move });
   svg.addEventListener("keydown", (event) => {
