@@ -23,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust docs reproduce peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust docs reproduce peers browser stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,9 @@ reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, t
 	$(PY) -m reproduce --data $(DATA) $(ARGS)
 
 peers: $(DONE)/extra-bench  ## install the peers, so that demo compares with all of them
+
+browser:  ## install the browser that the tests of the study's page run in (Debian, as root)
+	tools/install_browser.sh
 
 stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
 	$(PY) tools/make_stubs.py
