@@ -55,7 +55,6 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"demo\.py",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

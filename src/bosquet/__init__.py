@@ -6,7 +6,6 @@
 array(['a', 'b'], dtype='<U1')
 """
 
-from bosquet._core import ModelFileError
 from bosquet._lazy import looked_up
 
 __version__ = "0.1.0"
@@ -31,10 +30,12 @@ _HOME = {
     "LinearModel": "bosquet.glm",
     "LogLinearModel": "bosquet.glm",
     "Mixture": "bosquet.experts",
+    "ModelFileError": "bosquet._core",
     "MultinomialRegression": "bosquet.glm",
     "PoissonRegression": "bosquet.glm",
     "RandomForestClassifier": "bosquet.forests",
     "RandomForestRegressor": "bosquet.forests",
+    "Study": "bosquet.study.study",
     "SuperLearnerClassifier": "bosquet.experts",
     "SuperLearnerRegressor": "bosquet.experts",
     "VotingClassifier": "bosquet.bagging",
@@ -67,6 +68,7 @@ __all__ = [
     "PoissonRegression",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "Study",
     "SuperLearnerClassifier",
     "SuperLearnerRegressor",
     "VotingClassifier",

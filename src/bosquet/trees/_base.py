@@ -46,6 +46,7 @@ CHECKS = {
     "ccp_alpha": number(0),
     "pruning": choice(None, "cv", "validation"),
     "pruning_rule": choice("min", "1se"),
+    "smoothing": number(0),
     "validation_fraction": number(0, 0.9, open_low=True),
     "missing": choice("direction", "surrogate"),
     "max_surrogates": integer(1),
@@ -125,6 +126,9 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         )
 
     def _settled(self, tree: TreeArrays) -> TreeArrays:
+        return tree
+
+    def _smoothed(self, tree: TreeArrays) -> TreeArrays:
         return tree
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
