@@ -97,15 +97,13 @@ class Schedule:
     def run(self) -> None:
         """All the rounds there is time for."""
         self._first_round()
-        cheapest: How = "all"
+        used: How = "all"
         for number in range(1, self.repeats):
-            how = self._how(number)
-            if how is None:
+            how = self._how(number, used)
+            if how is None or not self._round(number, how):
                 break
-            if not self._round(number, how):
-                break
-            cheapest = how if how != "all" else cheapest
-        self._note_rounds(cheapest)
+            used = how
+        self._note_rounds(used)
 
     def split(self, number: int) -> Split:
         """The split of a round."""
@@ -178,8 +176,8 @@ class Schedule:
         pairs = [(method, self.journal.get(0, method.name)) for method in self.methods]
         return [(method, first) for method, first in pairs if first and first.status == "done"]
 
-    def _how(self, number: int) -> How | None:
-        """How the next rounds are to tune, None if there is no time for even one."""
+    def _how(self, number: int, so_far: How) -> How | None:
+        """How the next rounds are to tune, no better than those so far; None if there is no time for one."""
         going = self._going()
         if not going:
             return None
@@ -188,7 +186,7 @@ class Schedule:
         wanted = min(ROUNDS_WANTED, self.repeats - 1) - (number - 1)
         left = self.clock.left(END_OF_ROUNDS)
         ways: tuple[How, ...] = ("all", "near", "same")
-        for how in ways:
+        for how in ways[ways.index(so_far) :]:
             if left >= max(wanted, 1) * self._estimate(going, how):
                 return how
         needed = max(FEWEST_ROUNDS - (number - 1), 1)

@@ -120,14 +120,17 @@ def training_rows(
 ) -> tuple[np.ndarray, TableShape]:
     """The rows that the method can afford: all of them, or a subsample with the classes in their shares."""
     shape = replace(study.shape, n_rows=len(train))
+    values = FEWEST_VALUES // max(shape.n_indicators, 1)
+    fewest = min(max(FEWEST_ROWS, values), ROWS_ENOUGH)
+    if len(train) <= fewest:
+        return train, shape
     if first is not None:  # the splits are compared with each other
         affordable = first.rows_used
     elif seconds is None:
         affordable = int(method.rows_affordable(shape, SECONDS_OF_A_COUNTED_FIT))
     else:
         affordable = _affordable(study, method, train, shape, seconds)
-    values = FEWEST_VALUES // max(shape.n_indicators, 1)
-    affordable = max(affordable, min(max(FEWEST_ROWS, values), ROWS_ENOUGH))
+    affordable = max(affordable, fewest)
     if affordable >= len(train):
         return train, shape
     seed = seed_of(study.random_state, "rows", method.name)
