@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._explained import Explained
 from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
@@ -37,7 +38,7 @@ KINDS: dict[str, Check] = {
 }
 
 
-class BaseVoting(Saved, BaseEstimator):
+class BaseVoting(Saved, Explained, BaseEstimator):
     """Fitting and asking a list of named learners."""
 
     estimators: Any

@@ -9,11 +9,12 @@ import numpy as np
 from bosquet._core import ModelFileError
 from bosquet._fitted import remember_columns
 from bosquet._parameters import check_parameters
+from bosquet.io.certificates import certificate_from, certificate_state
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 from bosquet.io.vote_models import _learner_from
 
 # What each model keeps besides its trees: numbers, and arrays with an entry a round or a learner.
-# The certificate and the distribution of rows are about training rows, which a file does not hold.
+# The distribution of rows is about training rows, which a file does not hold.
 _NUMBERS = {
     "BrownBoostClassifier": ("c_", "time_left_"),
     "LPBoostClassifier": ("rho_", "value_", "upper_bound_", "gap_"),
@@ -51,6 +52,7 @@ def robust_metadata(estimator: Any) -> dict[str, Any]:
         else {"name": type(learner).__name__, "parameters": plain_parameters(learner)},
         "encoder": estimator._encoder.to_state(),
         "classes": classes_state(getattr(estimator, "classes_", None)),
+        "certificate": certificate_state(getattr(estimator, "certificate_", None)),
         "rounds": int(estimator.n_iter_),
         "restarts": [int(t) for t in getattr(estimator, "restarts_", [])],
         "numbers": {field: float(getattr(estimator, field)) for field in _NUMBERS[name]},
@@ -76,6 +78,7 @@ def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.classes_ = classes_from(metadata["classes"])
         if model.classes_.size != 2:
             raise ModelFileError(f"a {cls.__name__} has two classes, not {model.classes_.size}")
+        model.certificate_ = certificate_from(metadata.get("certificate"))
     else:
         model.restarts_ = [int(t) for t in metadata["restarts"]]
     model._vote = TreeVote(ensemble)
