@@ -23,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust docs reproduce peers browser stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision docs reproduce peers browser stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -68,6 +68,9 @@ bench-explain: $(DONE)/package $(DONE)/extra-bench  ## the same for Shapley valu
 
 bench-trust: $(DONE)/package $(DONE)/extra-bench  ## what calibration and intervals add to predict
 	$(PY) -m benchmarks.trust $(ARGS)
+
+bench-vision: $(DONE)/package  ## boosting on Haar features: time, memory, beside sorting in NumPy
+	$(PY) -m benchmarks.vision $(ARGS)
 
 docs: $(DONE)/package $(DONE)/extra-docs  ## build docs/_build/html, running every example; a warning is an error
 	$(PY) -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)

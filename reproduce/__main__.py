@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from reproduce import boosting, experts, forests, heart, hitters
+from reproduce import boosting, experts, forests, heart, hitters, vision
 
 WORKS = {
     "hitters": hitters.two_cuts,
@@ -17,6 +17,8 @@ WORKS = {
     "esl-spam-boosted": boosting.spam_boosted,
     "esl-heart": heart.logistic,
     "opera": experts.electric_load,
+    "faces-vs-cars": vision.faces_vs_cars,
+    "cbcl-faces": vision.cbcl_faces,
 }
 
 

@@ -20,6 +20,7 @@ void bind_forest(nanobind::module_& module);
 void bind_stump(nanobind::module_& module);
 void bind_experts(nanobind::module_& module);
 void bind_explain(nanobind::module_& module);
+void bind_vision_features(nanobind::module_& module);
 void bind_io(nanobind::module_& module);
 
 using DoubleArray =

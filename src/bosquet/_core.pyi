@@ -413,6 +413,42 @@ def expected_predictions(ensemble: Ensemble, features: Sequence[int], points: An
     Raw predictions (points, outputs) with some features at given values and the others averaged over by the covers of nodes.
     """
 
+def integral_image(images: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kind: str) -> NDArray[numpy.int64]:
+    """
+    Sums over pixels, 'plain', 'squared' or 'tilted', of a stack of grey images: a row and a column more than they have.
+    """
+
+def window_contrasts(windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple[NDArray[numpy.float32], NDArray[numpy.bool_]]:
+    """
+    What features of each window are multiplied by, and whether it is too flat for OpenCV's detector.
+    """
+
+def haar_values(windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3, 4), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], normalise: bool, isa: str, threads: int = 1) -> NDArray[numpy.float32]:
+    """Values of shape (features, windows)."""
+
+class HaarSearch:
+    """Windows prepared once, and searched for the best stump every round."""
+
+    def __init__(self, windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3, 4), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], normalise: bool, bytes: int, isa: str, threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_kept(self) -> int:
+        """Features whose codes are in memory."""
+
+    def best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
+        """
+        Feature, threshold, what is said below it and from it on, merit and gain, of the stump of least 'error', 'exponential' loss or 'squared' error.
+        """
+
+    def values(self, feature: int) -> NDArray[numpy.float32]:
+        """The feature's value of each window."""
+
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
     """The model as a file; the same model, the same bytes."""
 
