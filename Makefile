@@ -23,14 +23,14 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect reproduce peers stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect docs reproduce peers browser stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "PYTHON=python3.12 chooses the interpreter; ARGS='-k save' is handed on to pytest, demo or bench."
 
-demo: $(DONE)/package $(DONE)/extra-plot  ## train on a data set of scikit-learn's, compare with the installed peers, draw demo.png
-	$(PY) examples/demo.py $(ARGS)
+demo: $(DONE)/package $(DONE)/extra-study  ## study a data set that comes along, write demo.html; ARGS='--data wines'
+	$(PY) -m bosquet demo $(ARGS)
 
 test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
 	$(PY) -m pytest -n auto $(ARGS)
@@ -75,16 +75,26 @@ bench-vision: $(DONE)/package  ## boosting on Haar features: time, memory, besid
 bench-detect: $(DONE)/package $(DONE)/extra-test  ## cascades at work, beside OpenCV
 	$(PY) -m benchmarks.vision_detect $(ARGS)
 
+docs: $(DONE)/package $(DONE)/extra-docs  ## build docs/_build/html, running every example; a warning is an error
+	$(PY) -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)
+	@echo "open docs/_build/html/index.html"
+
 reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, theirs beside ours; DATA=folder
 	$(PY) -m reproduce --data $(DATA) $(ARGS)
 
-peers: $(DONE)/extra-bench  ## install the peers, so that demo compares with all of them
+peers: $(DONE)/extra-bench  ## install the peers, so that `bosquet bench` compares with all of them
+
+browser:  ## install the browser that the tests of the study's page run in (Debian, as root)
+	tools/install_browser.sh
+
+browser:  ## install the browser that the tests of the study's page run in (Debian, as root)
+	tools/install_browser.sh
 
 stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
 	$(PY) tools/make_stubs.py
 
 clean:  ## remove what was built, keep .venv
-	rm -rf build dist demo.png $(DONE)/package
+	rm -rf build dist demo.html $(DONE)/package
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks reproduce tools examples docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

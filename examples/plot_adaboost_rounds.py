@@ -1,4 +1,6 @@
-"""AdaBoost round by round, and the proof that comes with it.
+"""
+AdaBoost round by round, and the proof that comes with it
+=========================================================
 
     python examples/plot_adaboost_rounds.py
 

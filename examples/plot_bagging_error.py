@@ -1,4 +1,6 @@
-"""Error in training, out of bag and in test against the number of bagged models.
+"""
+Error in training, out of bag and in test against the number of bagged models
+=============================================================================
 
     python examples/plot_bagging_error.py [bagging-error.png]
 

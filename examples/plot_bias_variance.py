@@ -1,4 +1,6 @@
-"""Where the error of an ensemble comes from: bias, variance and noise against its size.
+"""
+Where the error of an ensemble comes from: bias, variance and noise against its size
+====================================================================================
 
     python examples/plot_bias_variance.py [bias-variance.png]
 

@@ -1,4 +1,6 @@
-"""Probabilities before and after calibration: a forest that hesitates, boosting that is too sure.
+"""
+Probabilities before and after calibration: a forest that hesitates, boosting that is too sure
+==============================================================================================
 
     python examples/plot_calibration.py [calibration.png]
 

@@ -1,4 +1,6 @@
-"""A detector trained end to end: drawn faces among two photographs, found again in a third picture.
+"""
+A detector trained end to end: faces drawn into photographs, and found again
+============================================================================
 
     python examples/plot_cascade.py [picture.png] [--cars folder]
 
@@ -9,6 +11,7 @@ trained on cars, and the ROC table of its test images is printed and drawn.
 
 import argparse
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from bosquet.vision import CascadeTrainer, ImageConversionWarning, crop_samples,
 from bosquet.vision.images import grey_image
 
 SIDE = 18
+VERBOSE = int(sys.stderr.isatty())
 
 
 def put_face(image, x, y, side, random):
@@ -77,7 +81,7 @@ def train_on_faces():
         put_face(canvas, x, y, 64, random)
         faces.append(canvas[y : y + 64, x : x + 64])
     positives = make_samples(faces, 800, window=(SIDE, SIDE), rotation=6, random_state=0)
-    trainer = CascadeTrainer(n_stages=14, max_false_alarm=0.4, n_negatives=1000, verbose=1)
+    trainer = CascadeTrainer(n_stages=14, max_false_alarm=0.4, n_negatives=1000, verbose=VERBOSE)
     return trainer.fit(positives, backgrounds)
 
 
@@ -90,7 +94,11 @@ def train_on_cars(folder):
     patches = table.to_numpy(np.uint8).reshape(-1, 40, 100)
     halved = np.concatenate([crop_samples(patch, [[0, 0, 100, 40]], (50, 20)) for patch in patches])
     trainer = CascadeTrainer(
-        n_stages=12, min_hit_rate=0.997, max_false_alarm=0.4, verbose=1, checkpoint="cars.json"
+        n_stages=12,
+        min_hit_rate=0.997,
+        max_false_alarm=0.4,
+        verbose=VERBOSE,
+        checkpoint="cars.json",
     ).fit(halved[car], list(patches[~car]), halved[~car])
     images = np.load(folder / "test_images.npz")
     lines = (folder / "trueLocations.txt").read_text().splitlines()
@@ -111,7 +119,7 @@ def train_on_cars(folder):
 
 def main():
     """Trains, detects and draws."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument("picture", nargs="?", default="cascade.png")
     parser.add_argument("--cars", type=Path, help="folder of the UIUC car images")
     given = parser.parse_args()

@@ -1,4 +1,6 @@
-"""Intervals that hold what they promise: one width, widths that follow the noise, and groups.
+"""
+Intervals that hold what they promise: one width, widths that follow the noise, and groups
+==========================================================================================
 
     python examples/plot_conformal.py [conformal.png]
 

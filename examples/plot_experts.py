@@ -1,4 +1,6 @@
-"""Experts weighed as they go: weights, losses, regret and its bound, contributions.
+"""
+Experts weighed as they go: weights, losses, regret and its bound, contributions
+================================================================================
 
     python examples/plot_experts.py
 

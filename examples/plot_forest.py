@@ -1,4 +1,6 @@
-"""What a forest knows besides its predictions: out-of-bag error, three importances.
+"""
+What a forest knows besides its predictions: out-of-bag error, three importances
+================================================================================
 
     python examples/plot_forest.py
 

@@ -1,4 +1,6 @@
-"""Three importances side by side, and a class that only one of them speaks for.
+"""
+Three importances side by side, and a class that only one of them speaks for
+============================================================================
 
     python examples/plot_importances.py [importances.png]
 

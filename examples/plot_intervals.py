@@ -1,4 +1,6 @@
-"""Two intervals of one forest: where the next observation lies, and how sure the prediction is.
+"""
+Two intervals of one forest: where the next observation lies, and how sure the prediction is
+============================================================================================
 
     python examples/plot_intervals.py [intervals.png]
 

@@ -1,4 +1,6 @@
-"""Three pictures behind the theory: losses of the margin, the Bayes error, the mean of wild curves.
+"""
+Three pictures behind the theory: losses of the margin, the Bayes error, the mean of wild curves
+================================================================================================
 
     python examples/plot_losses.py
 

@@ -1,4 +1,6 @@
-"""Why the test error falls when the training error is 0: the margins grow.
+"""
+Why the test error falls when the training error is 0: the margins grow
+=======================================================================
 
     python examples/plot_margins.py [letter.parquet]
 

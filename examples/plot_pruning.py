@@ -1,4 +1,6 @@
-"""How far to prune a tree: error by cross-validation against its leaves.
+"""
+How far to prune a tree: error by cross-validation against its leaves
+=====================================================================
 
     python examples/plot_pruning.py
 

@@ -1,4 +1,6 @@
-"""One tree, read in five ways: drawn, as text, as rules, as SQL, and what it might have asked instead.
+"""
+One tree, read in five ways: drawn, as text, as rules, as SQL, and what it might have asked instead
+===================================================================================================
 
     python examples/plot_tree.py [tree.png]
 

@@ -6,7 +6,6 @@
 array(['a', 'b'], dtype='<U1')
 """
 
-from bosquet._core import ModelFileError
 from bosquet._lazy import looked_up
 
 __version__ = "0.1.0"
@@ -17,6 +16,7 @@ _HOME = {
     "AnyBoostClassifier": "bosquet.boosting",
     "BaggingClassifier": "bosquet.bagging",
     "BaggingRegressor": "bosquet.bagging",
+    "BinomialRegression": "bosquet.glm",
     "BrownBoostClassifier": "bosquet.boosting",
     "CalibratedModel": "bosquet.trust",
     "ConformalModel": "bosquet.trust",
@@ -27,9 +27,15 @@ _HOME = {
     "GradientBoostingClassifier": "bosquet.boosting",
     "GradientBoostingRegressor": "bosquet.boosting",
     "LPBoostClassifier": "bosquet.boosting",
+    "LinearModel": "bosquet.glm",
+    "LogLinearModel": "bosquet.glm",
     "Mixture": "bosquet.experts",
+    "ModelFileError": "bosquet._core",
+    "MultinomialRegression": "bosquet.glm",
+    "PoissonRegression": "bosquet.glm",
     "RandomForestClassifier": "bosquet.forests",
     "RandomForestRegressor": "bosquet.forests",
+    "Study": "bosquet.study.study",
     "SuperLearnerClassifier": "bosquet.experts",
     "SuperLearnerRegressor": "bosquet.experts",
     "VotingClassifier": "bosquet.bagging",
@@ -43,6 +49,7 @@ __all__ = [
     "AnyBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BinomialRegression",
     "BrownBoostClassifier",
     "CalibratedModel",
     "ConformalModel",
@@ -53,10 +60,15 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "LPBoostClassifier",
+    "LinearModel",
+    "LogLinearModel",
     "Mixture",
     "ModelFileError",
+    "MultinomialRegression",
+    "PoissonRegression",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "Study",
     "SuperLearnerClassifier",
     "SuperLearnerRegressor",
     "VotingClassifier",

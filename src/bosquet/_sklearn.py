@@ -7,12 +7,26 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples as number_of_rows
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted as check_by_scikit_learn
+from sklearn.utils.validation import has_fit_parameter, validate_data
+
+try:
+    # Asks scikit-learn's OpenMP runtime, which threadpoolctl and joblib limit.
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads_of_openmp
+except ImportError:
+    threads_of_openmp = None
 
 __all__ = [
     "BaseEstimator",
@@ -29,6 +43,7 @@ __all__ = [
     "has_fit_parameter",
     "in_parallel",
     "is_classifier",
+    "is_regressor",
     "number_of_rows",
     "rows_of",
     "seed_from",
@@ -36,6 +51,12 @@ __all__ = [
     "type_of_target",
     "validate_data",
 ]
+
+
+def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
+    """scikit-learn's check and error; its own look takes longer than predicting a row, so ours is first."""
+    if attribute is None or attribute not in vars(estimator):
+        check_by_scikit_learn(estimator, attribute)
 
 
 def effective_threads(n_jobs: int | None) -> int:
@@ -57,13 +78,8 @@ def effective_threads(n_jobs: int | None) -> int:
 
 
 def _available_threads() -> int:
-    try:
-        # scikit-learn's helper asks its OpenMP runtime, which threadpoolctl and joblib limit.
-        from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-
-        return max(1, _openmp_effective_n_threads())
-    except ImportError:
-        pass
+    if threads_of_openmp is not None:
+        return max(1, threads_of_openmp())
     processors = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     )

@@ -34,7 +34,8 @@ def unchanged_by(mixture, act, error, message):
         act()
     assert mixture._core.state() == before
     after = open_step(mixture._core)
-    assert all(np.array_equal(a, b) for a, b in zip(pending, after, strict=True))
+    assert (after is None) == (pending is None)
+    assert all(np.array_equal(a, b) for a, b in zip(pending or (), after or (), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,6 @@ def test_a_batch_with_a_bad_step_changes_nothing(at, bad):
     y = rng.normal(size=10)
     F = y[:, None] + rng.normal(size=(10, 3))
     mixture = Mixture("squint").fit(F, y)
-    mixture.predict(F[0])
     G, z = F.copy(), y.copy()
     if bad == "truth":
         z[at] = np.nan
@@ -161,7 +161,7 @@ BAD_PARAMETERS = {
     "loss": ({"loss": "nonsense"}, "loss='nonsense' is out of range"),
     "gradient": ({"gradient": "yes"}, "gradient='yes' is out of range"),
     "range": ({"loss_range": 0.0}, "loss_range=0.0 is out of range"),
-    "quantile": ({"quantile": 1.0}, "quantile=1 is out of range"),
+    "quantile": ({"quantile": 1.0}, r"quantile=1.0 is out of range: .*\(0, 1\)"),
     "block": ({"block": 0}, "block=0 is out of range"),
     "history": ({"history": "always"}, "history='always' is out of range"),
     "prior length": ({"prior": [1.0]}, "prior has shape"),
@@ -255,3 +255,53 @@ def test_an_expert_that_was_hopeless_for_long_comes_back():
     game = play(losses, ExponentialWeights(1.0))
     assert game.weights_[20_000, 0] == 0  # e^-20000
     assert game.final_weights_ == pytest.approx([0.5, 0.5])
+
+
+def test_a_step_that_is_open_is_not_lost_to_a_batch():
+    F, y = np.ones((4, 2)), np.zeros(4)
+    stream = Mixture("boa")
+    stream.predict(F[0])
+    unchanged_by(stream, lambda: stream.partial_fit(F, y), ValueError, "a step is open")
+    assert stream.update(y[0]).partial_fit(F, y).n_steps_ == 5
+
+
+@pytest.mark.parametrize("change", [{"rule": "boa"}, {"loss": "absolute"}, {"quantile": 0.3}])
+def test_a_game_goes_on_by_the_parameters_it_began_with(change, tmp_path):
+    F, y = np.ones((4, 2)), np.zeros(4)
+    mixture = Mixture("ewa").fit(F, y)
+    told = str(mixture)
+    mixture.set_params(**change)
+    name = next(iter(change))
+    with pytest.raises(ValueError, match=f"{name} was .* when the game began"):
+        mixture.partial_fit(F, y)
+    with pytest.raises(ValueError, match=f"{name} was"):
+        mixture.save(tmp_path / "mixture")
+    assert str(mixture) == told
+    assert mixture.fit(F, y).partial_fit(F, y).n_steps_ == 8
+
+
+@pytest.mark.parametrize("truth", [[1.0, 2.0], "a", np.array([1.0])], ids=repr)
+def test_the_truth_of_a_step_is_one_number(truth):
+    stream = Mixture("boa")
+    stream.predict([1.0, 2.0])
+    with pytest.raises(ValueError, match="one number"):
+        stream.update(truth)
+    assert stream.update(1.5).n_steps_ == 1
+
+
+def test_linear_losses_need_no_truth_in_a_stream():
+    stream = Mixture("adahedge", "linear")
+    stream.predict([0.0, 1.0])
+    assert stream.update().regret_.tolist() == [0.5, -0.5]
+
+
+def test_a_vote_is_promised_nothing_and_a_draw_is():
+    F, y = np.tile([[0.0, 1.0]], (20, 1)), np.tile([0.0, 1.0], 10)
+    assert np.isnan(Mixture("ewa", "zero-one").fit(F, y).bound_).all()
+    drawn = Mixture("ewa", "zero-one", randomised=True, random_state=0).fit(F, y)
+    assert np.isfinite(drawn.bound_).all()
+
+
+def test_an_expert_that_never_spoke_is_named():
+    F = np.column_stack([np.ones(5), np.full(5, np.nan), np.zeros(5)])
+    assert "Never awake: X2" in str(Mixture("boa").fit(F, np.ones(5)))

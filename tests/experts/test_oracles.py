@@ -139,7 +139,7 @@ def test_the_table_of_a_study_has_a_line_for_each_competitor():
     assert rmse["best linear"] <= rmse["best convex"] <= rmse["best expert"]
     assert rmse["best with 3 shifts"] <= rmse["best with 1 shift"] <= rmse["best expert"]
     lines = str(table).splitlines()
-    assert lines[0].split() == ["loss", "rmse", "regret", "bound"]
+    assert lines[0].split() == ["mean", "loss", "rmse", "total", "regret", "its", "bound"]
     assert len(lines) == 9
     assert table["ewa"]["regret"] <= table["ewa"]["bound"]
     with pytest.raises(KeyError):

@@ -128,6 +128,29 @@ def test_markets_that_are_none_are_refused(X, message):
             strategy.fit(X)
 
 
+def test_portfolios_are_shares():
+    X = np.ones((4, 2))
+    with pytest.raises(ValueError, match="sum to 1"):
+        wealth(X, np.ones((4, 2)))
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        wealth(X, np.ones(3) / 3)
+
+
+def test_wealth_beyond_all_numbers_is_told_in_logarithms():
+    X = np.full((3000, 2), 1.5)
+    table = wealth_table(X, [ExponentiatedGradient(), UniversalPortfolio()])
+    assert table.log_wealth["uniform"] == pytest.approx(3000 * np.log(1.5))
+    assert table.wealth["uniform"] == np.inf
+    assert "nan" not in str(table)
+    assert abs(table.log_wealth["ExponentiatedGradient"] - 3000 * np.log(1.5)) < 1e-6
+
+
+def test_drawn_portfolios_promise_nothing():
+    X = np.full((40, 20), 0.01)
+    X[:, 7] = 1
+    assert np.isnan(UniversalPortfolio(random_state=0, n_samples=100).fit(X).bound_)
+
+
 def test_parameters_of_strategies_are_checked():
     X = a_market()
     with pytest.raises(ValueError, match="learning_rate=0"):

@@ -201,6 +201,65 @@ def test_learners_without_probabilities_are_named():
         SuperLearnerRegressor(LEARNERS).fit(X, np.ones((40, 2)))
 
 
+@pytest.mark.parametrize("loss", ["square", "absolute"])
+def test_a_row_of_weight_two_counts_as_two(loss):
+    X, y = regression(60)
+    twice = np.r_[np.arange(60), np.arange(20)]
+    folds = [(np.arange(30, 60), np.arange(30)), (np.arange(30), np.arange(30, 60))]
+    repeated = [
+        (np.flatnonzero(twice >= 30), np.flatnonzero(twice < 30)),
+        (np.flatnonzero(twice < 30), np.flatnonzero(twice >= 30)),
+    ]
+    learners = [("line", LinearRegression()), ("mean", DummyRegressor())]
+    weighted = SuperLearnerRegressor(learners, loss=loss, cv=folds)
+    weighted.fit(X, y, sample_weight=1.0 + (np.arange(60) < 20))
+    plain = SuperLearnerRegressor(learners, loss=loss, cv=repeated).fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.weights_, plain.weights_, atol=1e-6)
+    np.testing.assert_allclose(weighted.cv_table_.loss, plain.cv_table_.loss)
+
+
+def test_probabilities_are_weighed_by_rows_too():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 2))
+    y = X[:, 0] + random.normal(size=200) > 0
+    share = 1.0 + (np.arange(200) % 3 == 0)
+    learners = [("bayes", GaussianNB()), ("share", DummyClassifier(strategy="prior"))]
+    model = SuperLearnerClassifier(learners, random_state=0).fit(X, y, sample_weight=share)
+    said = model.cv_predictions_[np.arange(200), :, y.astype(int)]
+
+    def loss(w):
+        return -(share @ np.log(said @ [w, 1 - w]))
+
+    assert loss(model.weights_[0]) <= min(loss(w) for w in np.linspace(0.01, 1, 100)) + 1e-6
+
+
+def test_groups_stay_together_and_weights_have_to_be_taken():
+    from sklearn.model_selection import GroupKFold
+
+    X, y = regression(60)
+    groups = np.repeat(np.arange(6), 10)
+    model = SuperLearnerRegressor([("line", LinearRegression())], cv=GroupKFold(3))
+    assert np.isfinite(model.fit(X, y, groups=groups).cv_predictions_).all()
+    model = SuperLearnerRegressor([("near", KNeighborsRegressor())])
+    with pytest.raises(ValueError, match=r"'near' \(KNeighborsRegressor\) takes no sample_weight"):
+        model.fit(X, y, sample_weight=np.arange(1, 61))
+
+
+def test_a_learner_that_fails_is_named():
+    X, y = regression(60)
+
+    class Broken(BaseEstimator, RegressorMixin):
+        def fit(self, X, y):
+            raise RuntimeError("boom")
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    with pytest.raises(RuntimeError, match="boom") as caught:
+        SuperLearnerRegressor([("line", LinearRegression()), ("odd", Broken())]).fit(X, y)
+    assert any("'odd', Broken" in note for note in caught.value.__notes__)
+
+
 def test_leave_one_out_is_a_way_to_fold():
     X, y = regression(25)
     model = SuperLearnerRegressor(LEARNERS[:2], cv=LeaveOneOut()).fit(X, y)

@@ -9,14 +9,21 @@ from hypothesis import strategies as st
 from bosquet import (
     AdaBoostClassifier,
     AdaBoostRegressor,
+    AnyBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    BrownBoostClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    LPBoostClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
     _core,
 )
 from bosquet.explain import explain, partial_dependence, shape_functions
@@ -92,6 +99,8 @@ def raw_prediction(model, X):
     """What values and base have to add up to."""
     if isinstance(model, GradientBoostingClassifier):
         return model.decision_function(X)
+    if isinstance(getattr(model, "classes_", None), list):
+        return np.hstack(model.predict_proba(X))
     if hasattr(model, "classes_"):
         shares = model.predict_proba(X)
         return shares[:, 1] if shares.shape[1] == 2 else shares
@@ -121,6 +130,22 @@ KINDS = {
     "tree, numbers": (DecisionTreeRegressor(random_state=0), None),
     "tree, two targets": (DecisionTreeRegressor(random_state=0), "targets"),
     "tree of one leaf": (DecisionTreeRegressor(max_depth=1, min_samples_leaf=290), None),
+    "tree, two class targets": (DecisionTreeClassifier(max_depth=4), "class targets"),
+    "forest, two class targets": (RandomForestClassifier(**SMALL), "class targets"),
+    "bag, two classes": (BaggingClassifier(**SMALL), 2),
+    "bag, four classes": (BaggingClassifier(**SMALL), 4),
+    "bag, some columns": (BaggingRegressor(max_features=0.6, **SMALL), None),
+    "bag, columns drawn twice": (
+        BaggingRegressor(max_features=0.6, bootstrap_features=True, **SMALL), "array"),
+    "bag of a rare class": (BaggingClassifier(max_samples=0.03, **SMALL), 4),
+    "vote of classes": (
+        VotingClassifier(
+            [("a", DecisionTreeClassifier(max_depth=3)), ("b", RandomForestClassifier(**SMALL))],
+            voting="soft", weights=[1, 3]), 4),
+    "vote of numbers": (
+        VotingRegressor(
+            [("a", GradientBoostingRegressor(**SMALL)), ("b", RandomForestRegressor(**SMALL))]),
+        None),
 }  # fmt: skip
 
 
@@ -134,6 +159,10 @@ def test_values_and_base_add_up_to_the_prediction(kind):
         y = np.round(np.exp(y.clip(-3, 3)))
     elif target == "targets":
         y = np.column_stack([y, y**2])
+    elif target == "class targets":
+        y = np.column_stack([y > 0, np.digitize(y, [-0.5, 0.5])])
+    elif target == "array":
+        X = X[["a", "b", "c", "d"]].to_numpy()
     model.fit(X, y)
     prediction = raw_prediction(model, X)
     for options in ({}, {"background": X[:4]}, {"interactions": True}):
@@ -158,6 +187,33 @@ def test_votes_of_adaboost_add_up(classes, learner):
     curve = partial_dependence(model, X, "a", grid=[-1.0, 0.0, 1.0])
     told = model.predict_proba(X.assign(a=0.0)).mean(axis=0)
     np.testing.assert_allclose(curve.average[1], told[1] if classes == 2 else told, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BrownBoostClassifier(n_estimators=12),
+        LPBoostClassifier(n_estimators=12, nu=0.3),
+        AnyBoostClassifier("doom2", n_estimators=12),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_votes_of_its_relatives_add_up(model):
+    X, y = mixed_rows(3)
+    model.fit(X, y > np.median(y))
+    for options in ({}, {"background": X[:4]}, {"interactions": True}):
+        found = model.explain(X[:50], **options)
+        np.testing.assert_allclose(found.prediction, model.decision_function(X[:50]), atol=1e-6)
+
+
+def test_an_average_that_does_not_add_up_is_refused():
+    X, y = mixed_rows(3)
+    y = y > np.median(y)
+    with pytest.raises(TypeError, match="voting='hard'"):
+        BaggingClassifier(voting="hard", n_estimators=3).fit(X, y).explain(X)
+    with pytest.raises(TypeError, match="GradientBoostingClassifier is none"):
+        BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 3).fit(X, y).explain(X)
 
 
 def test_a_weighted_median_is_no_sum_and_is_refused():

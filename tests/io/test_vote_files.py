@@ -53,6 +53,33 @@ def test_a_vote_comes_back_from_its_file(name, tmp_path):
     np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
     np.testing.assert_array_equal(again.train_score_, model.train_score_)
     assert model_bytes(again) == model_bytes(model)
+    for column in ("errors", "alphas", "normalisers", "training_errors", "product"):
+        np.testing.assert_array_equal(
+            getattr(again.certificate_, column), getattr(model.certificate_, column)
+        )
+    assert again.certificate_.margins is None
+    assert "margins" in again.certificate_.missing
+    assert str(again.certificate_)
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [{"n_rows": -1}, {"training_errors": None}, {"errors": [[0.1]]}, {"missing": {"nothing": "x"}}],
+    ids=repr,
+)
+def test_a_certificate_that_cannot_be_is_refused(spoiled):
+    X, y = TWO
+    ensemble, metadata = load_bytes(model_bytes(AdaBoostClassifier(n_estimators=3).fit(X, y)))
+    metadata["certificate"] |= spoiled
+    with pytest.raises(ModelFileError):
+        model_from_bytes(save_bytes(ensemble, metadata))
+
+
+def test_a_perfect_first_round_has_a_certificate_in_its_file():
+    X = np.arange(10.0).reshape(-1, 1)
+    model = AdaBoostClassifier(n_estimators=3).fit(X, X[:, 0] > 4)
+    again = model_from_bytes(model_bytes(model))
+    np.testing.assert_array_equal(again.certificate_.errors, model.certificate_.errors)
 
 
 def test_a_loaded_vote_can_go_on():

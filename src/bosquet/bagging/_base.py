@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._bags import Bags, OutOfBag, has_settled, jackknife_variance
+from bosquet._explained import Explained
 from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import (
     Check,
@@ -56,7 +57,7 @@ KINDS: dict[str, Check] = {
 }
 
 
-class BaseBagging(Saved, BaseEstimator):
+class BaseBagging(Saved, Explained, BaseEstimator):
     """Fitting on bags, and what is known from the rows out of them."""
 
     _classifier: bool  # said by the subclasses

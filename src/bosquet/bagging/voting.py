@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._explained import Explained
 from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
@@ -26,6 +27,7 @@ from bosquet._targets import (
     check_labels,
     check_same_length,
     check_sample_weight,
+    only_class,
 )
 from bosquet.bagging._learners import ClassVotes, Predictions, check_learner
 from bosquet.bagging._tables import copy_input_tags, table_for
@@ -37,7 +39,7 @@ KINDS: dict[str, Check] = {
 }
 
 
-class BaseVoting(Saved, BaseEstimator):
+class BaseVoting(Saved, Explained, BaseEstimator):
     """Fitting and asking a list of named learners."""
 
     estimators: Any
@@ -284,7 +286,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
             raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}: voting='real' needs at least two classes"
+                f"{only_class(self.classes_)}: voting='real' needs at least two classes"
             )
         return labels
 

@@ -20,7 +20,7 @@ CHECKS: dict[str, Check] = {
     "gradient": boolean(),
     "randomised": boolean(),
     "loss_range": number(0, open_low=True, none=True),
-    "quantile": number(0, 1, open_low=True),
+    "quantile": number(0, 1, open_low=True, open_high=True),
     "block": integer(1),
     "history": choice("fit", True, False),
 }
@@ -63,6 +63,7 @@ class Game(RegressorMixin, BaseEstimator):
         rule, loss = rule_of(self.rule), loss_of(self.loss)
         classes = read_classes(self.classes)
         self._check_together(rule, loss, classes)
+        self._rule, self._begun = rule, self._settings()
         loss_range = self.loss_range
         if loss_range is None and loss == "zero-one":
             loss_range = 1.0
@@ -89,10 +90,24 @@ class Game(RegressorMixin, BaseEstimator):
         if classes is not None:
             self.classes_ = classes
 
+    def _settings(self) -> dict[str, str]:
+        """What a game is played by, as text: all parameters but those that may change on the way."""
+        given = self.get_params(deep=True)
+        return {k: repr(v) for k, v in given.items() if k not in ("history", "random_state")}
+
+    def _check_unchanged(self) -> None:
+        """A game goes on by the parameters it began with, or not at all."""
+        now = self._settings()
+        changed = sorted(k for k in {*now, *self._begun} if now.get(k) != self._begun.get(k))
+        if changed:
+            name = changed[0]
+            raise ValueError(
+                f"{name} was {self._begun.get(name)} when the game began and is {now.get(name)} now; set it"
+                " back, or begin anew with fit (or with clone(mixture))"
+            )
+
     def _check_together(self, rule: Any, loss: Any, classes: Any) -> None:
         """Parameters that are right one by one, but not with each other."""
-        if self.quantile == 1:
-            raise ValueError("quantile=1 is out of range: quantile must be below 1")
         if classes is not None and isinstance(loss, str) and loss not in OF_CLASSES:
             raise ValueError(
                 f"loss={loss!r} is of numbers; with classes it must be one of"
@@ -190,8 +205,14 @@ class Game(RegressorMixin, BaseEstimator):
         return totals["regret"] if totals["blind"] == 0 else np.full(self._now.n_experts, np.nan)
 
     @property
+    def _guarantees(self) -> bool:
+        """Rules bound the mean loss by the weights; the loss of a vote may be twice that."""
+        return self._now.draws or self._loss != "zero-one"
+
+    @property
     def bound_(self) -> np.ndarray:
-        return self._now.bounds()
+        bounds = self._now.bounds()
+        return bounds if self._guarantees else np.full_like(bounds, np.nan)
 
     @property
     def loss_(self) -> float:
@@ -234,7 +255,8 @@ class Game(RegressorMixin, BaseEstimator):
 
     @property
     def bounds_(self) -> np.ndarray:
-        return self._history("bounds")
+        bounds = self._history("bounds")
+        return bounds if self._guarantees else np.full_like(bounds, np.nan)
 
     @property
     def chosen_(self) -> np.ndarray:

@@ -11,14 +11,18 @@ from scipy.optimize import linprog, minimize, nnls
 MOST_STEPS = 200  # of Newton's method; a dozen is usual
 
 
-def simplex_least_squares(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    r"""The w ≥ 0 with sum 1 for which ‖y - X w‖ is least, exactly.
+def simplex_least_squares(
+    X: np.ndarray, y: np.ndarray, row_weight: np.ndarray | None = None
+) -> np.ndarray:
+    r"""The w ≥ 0 with sum 1 for which the (row-weighted) ‖y - X w‖ is least, exactly.
 
     On the simplex y - X w = E w with E = y 1ᵀ - X: the point of the columns' convex hull nearest to
     the origin. Among u ≥ 0, ‖E u‖² + c² (1 - Σu)² has its minimum at a multiple of that point,
     whatever c is, so that non-negative least squares finds it.
     """
     residuals = y[:, None] - X
+    if row_weight is not None:
+        residuals *= np.sqrt(row_weight)[:, None]
     n = X.shape[1]
     if len(residuals) > n:
         residuals = np.linalg.qr(residuals, mode="r")
@@ -32,7 +36,7 @@ def simplex_least_squares(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def simplex_log_loss(P: np.ndarray) -> np.ndarray:
+def simplex_log_loss(P: np.ndarray, row_weight: np.ndarray | None = None) -> np.ndarray:
     r"""The w ≥ 0 with sum 1 for which -Σ ln(P w) is least, by Newton's method on the simplex.
 
     With A = P / (P w) the quadratic model at w is ½ ‖A w' - 2‖² up to a constant, so that each step
@@ -40,27 +44,29 @@ def simplex_log_loss(P: np.ndarray) -> np.ndarray:
     """
     n = P.shape[1]
     top = P.max(axis=1, keepdims=True)
-    P = P[top[:, 0] > 0] / top[top[:, 0] > 0]  # rows that no column explains cost the same for all
+    told = top[:, 0] > 0  # rows that no column explains cost the same for all
+    P = P[told] / top[told]
+    share = np.ones(len(P)) if row_weight is None else row_weight[told]
     w = np.full(n, 1 / n)
     if len(P) == 0:
         return w
-    value = -np.log(P @ w).sum()
+    value = -(share @ np.log(P @ w))
     for _ in range(MOST_STEPS):
         A = P / (P @ w)[:, None]
-        direction = simplex_least_squares(A, np.full(len(A), 2.0)) - w
-        slope = -float((A @ direction).sum())
-        if -slope <= 1e-12 * len(P):
+        direction = simplex_least_squares(A, np.full(len(A), 2.0), share) - w
+        slope = -float(share @ (A @ direction))
+        if -slope <= 1e-12 * share.sum():
             break
         length = 1.0
         while length > 1e-12:
             said = P @ (w + length * direction)
-            if (said > 0).all() and -np.log(said).sum() <= value + 1e-4 * length * slope:
+            if (said > 0).all() and -(share @ np.log(said)) <= value + 1e-4 * length * slope:
                 break
             length /= 2
         else:
             break
         w = w + length * direction
-        value = -np.log(P @ w).sum()
+        value = -(share @ np.log(P @ w))
     w = np.maximum(w, 0)
     return w / w.sum()
 

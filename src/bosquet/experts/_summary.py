@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bosquet.experts.rules import rule_of
-
 
 def expert_names(mixture: Any) -> list[str]:
-    """As the columns of a frame were called, else X1, X2, ... as in R."""
-    names = getattr(mixture, "feature_names_in_", None)
+    """As the models or the columns of a frame were called, else X1, X2, ... as in R."""
+    names = getattr(mixture, "_model_names", getattr(mixture, "feature_names_in_", None))
     if names is not None:
         return [str(name) for name in names]
     return [f"X{k + 1}" for k in range(mixture.n_features_in_)]
@@ -35,7 +33,7 @@ def digits(value: float) -> str:
 
 def summary_text(mixture: Any) -> str:
     """Rule, loss, coefficients, sizes, and the errors beside those of the uniform mean."""
-    totals, rule = mixture._now.totals, rule_of(mixture.rule)
+    totals, rule = mixture._now.totals, mixture._rule
     loss = mixture._loss if isinstance(mixture._loss, str) else "of the user's own"
     weights = mixture.final_weights_
     lines = [
@@ -46,6 +44,7 @@ def summary_text(mixture: Any) -> str:
         *columns_of_text(
             [["", *expert_names(mixture)], ["", *(digits(weight) for weight in weights)]]
         ),
+        *_never_awake(mixture, totals),
         "",
         f"Number of experts: {mixture.n_features_in_}",
         f"Number of observations: {totals['rows']}",
@@ -54,6 +53,12 @@ def summary_text(mixture: Any) -> str:
     if totals["rows"] > totals["blind"]:
         lines += ["", *columns_of_text(_errors(mixture, rule.name, totals))]
     return "\n".join(lines)
+
+
+def _never_awake(mixture: Any, totals: dict[str, Any]) -> list[str]:
+    names = expert_names(mixture)
+    asleep = [name for name, awake in zip(names, totals["awake"], strict=True) if awake == 0]
+    return [f"Never awake: {', '.join(asleep)}"] if asleep and totals["rows"] else []
 
 
 def _errors(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from bosquet._fitted import Saved, unchanged_on_failure
 from bosquet._sklearn import check_is_fitted
@@ -87,7 +88,8 @@ class Mixture(Saved, Game):
     regret_ : array of shape (n_experts,)
         Loss of the mixture less that of each expert, over the steps at which it was awake.
     bound_ : array of shape (n_experts,)
-        What the rule guarantees of `regret_`; NaN where it guarantees nothing.
+        What the rule guarantees of `regret_`; NaN where it guarantees nothing: rules bound the mean of
+        the zero-one loss by the weights, and a vote may lose twice that, so it needs `randomised`.
     bounds_ : array of shape (n_steps,)
         After each step, the bound against the expert that leads so far.
     loss_, expected_loss_ : float
@@ -172,6 +174,9 @@ class Mixture(Saved, Game):
         """Play more steps; all of them, or with an error none. Parameters as for ``fit``."""
         if not self.__sklearn_is_fitted__():
             return self._begin_with(F, y, awake, tuned=False, keep=self.history is True)
+        self._check_unchanged()
+        if self._core.is_open:
+            raise ValueError("a step is open: close it with update(y) before partial_fit")
         forecasts = read_forecasts(self, F, self._n_classes, reset=False)
         self._play(forecasts, y, awake, keep=self.history is True)
         return self
@@ -189,8 +194,9 @@ class Mixture(Saved, Game):
         """Predict: a step of a stream, or many rows with the present weights.
 
         The forecasts of one step, of shape (n_experts,) (with `classes` (n_experts, n_classes); with
-        `block` above 1 as many rows of them), open the step that ``update`` will close. A table of
-        other length is predicted with the weights as they are, and nothing is opened.
+        `block` above 1 as many rows of them), open the step that ``update`` will close; a step that is
+        still open gives way, so that forecasts may be tried. A table of other length is predicted
+        with the weights as they are, and nothing is opened.
 
         Parameters
         ----------
@@ -208,6 +214,11 @@ class Mixture(Saved, Game):
                 return self._open(F, awake)
         elif len(shape) == row_dims + 1 and shape[0] == self.block:
             return self._open(F, awake)
+        if not self.__sklearn_is_fitted__() and self.block > 1 and len(shape) == row_dims + 1:
+            raise NotFittedError(
+                f"nothing was played yet: the first step of a stream has block={self.block} rows, and F has"
+                f" {shape[0]}"
+            )
         check_is_fitted(self)
         forecasts = read_forecasts(self, F, self._n_classes, reset=False)
         said = self._core.predict(forecasts, read_mask(awake, forecasts.shape[:2]))
@@ -234,6 +245,7 @@ class Mixture(Saved, Game):
         Parameters
         ----------
         y : float, label, or array of `block` of them
+            Not needed for loss="linear", whose forecasts are losses.
         loss : float, optional
             In place of y, for bandits: the loss of the expert that was drawn, all that is seen.
         losses : array of shape (n_experts,), optional
@@ -250,6 +262,8 @@ class Mixture(Saved, Game):
         elif "_core" not in self.__dict__:
             raise ValueError("update closes a step: call predict(forecasts) before it")
         core = self._core
+        if y is None and self._loss == "linear":
+            y = 0.0 if self.block == 1 else np.zeros(core.open_rows)
         if loss is not None:
             core.close_bandit(loss)
         elif y is None:
@@ -257,7 +271,7 @@ class Mixture(Saved, Game):
         elif self.history is True or isinstance(self._loss, UserLoss):
             self._close_and_keep(y)
         elif self.block == 1:
-            core.close(y if self._classes is None else class_number(y, self._classes))
+            core.close(_one_truth(y) if self._classes is None else class_number(y, self._classes))
         else:
             core.close_block(read_truths(y, core.open_rows, self._classes))
         if not core.in_range:
@@ -328,6 +342,13 @@ class Mixture(Saved, Game):
         In mid-stream too: a step that is open stays open. The history of past steps is not written.
         """
         super().save(path)
+
+
+def _one_truth(y: Any) -> Any:
+    """A number as the core takes it, told apart at little cost from what is none."""
+    if type(y) is float or isinstance(y, int | float | np.number):
+        return y
+    raise ValueError(f"the truth of a step is one number, not {y!r}")
 
 
 def play(

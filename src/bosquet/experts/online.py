@@ -75,6 +75,7 @@ class BaseOnlineMixture(NamedLearners):
         self.estimators_ = [clone(learner) for _, learner in pairs]
         self.names_ = [name for name, _ in pairs]
         self.mixture_ = self._new_mixture()
+        self.mixture_._model_names = self.names_  # for what is printed and drawn
         return X, target
 
     def _partial_fit(self, X: Any, y: Any) -> Any:

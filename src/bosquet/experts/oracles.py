@@ -18,7 +18,7 @@ from bosquet.experts._solvers import (
 from bosquet.experts.losses import UserLoss, loss_matrix, loss_of
 
 KINDS = ("uniform", "expert", "convex", "linear", "shifts")
-QUANTILE: Check = number(0, 1, open_low=True)
+QUANTILE: Check = number(0, 1, open_low=True, open_high=True)
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class Oracle:
     expert: int | None = None
     sequence: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        of = {"expert": f"best expert, number {self.expert}", "uniform": "uniform"}
+        return f"Oracle({of.get(self.kind, f'best {self.kind}')}: mean loss {self.loss:.4g})"
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -60,6 +64,7 @@ class Problem:
     loss: str | UserLoss
     quantile: float
     labels: Any  # truths as a loss of the user's own sees them
+    row_weight: np.ndarray | None = None  # of steps, in the search for the best convex combination
 
     @property
     def of_classes(self) -> bool:
@@ -154,10 +159,14 @@ def oracle(
     >>> oracle(F, y, "expert").rmse, oracle(F, y, "convex").weights.round(2).tolist()
     (1.0, [0.5, 0.5])
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
+    check_kind(kind, "kind")
     problem = read_problem(F, y, loss, quantile, classes, awake)
     return find(problem, kind, shifts)
+
+
+def check_kind(kind: Any, parameter: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"{parameter}={kind!r} must be one of {', '.join(map(repr, KINDS))}")
 
 
 def find(problem: Problem, kind: str, shifts: int = 1) -> Oracle:
@@ -207,16 +216,18 @@ def _best_expert(problem: Problem) -> Oracle:
 def _best_convex(problem: Problem) -> np.ndarray:
     X, y = problem.stacked()
     loss = problem.loss
+    weight = problem.row_weight
     if loss == "square":
-        return simplex_least_squares(X, y)
+        each = None if weight is None else np.repeat(weight, len(y) // len(weight))
+        return simplex_least_squares(X, y, each)
     if loss == "absolute":
-        return least_pinball(X, y, 0.5, None, simplex=True)
+        return least_pinball(X, y, 0.5, weight, simplex=True)
     if loss == "pinball":
         return least_pinball(X, y, problem.quantile, None, simplex=True)
     if loss == "percentage":
         return least_pinball(X, y, 0.5, 1 / np.abs(y), simplex=True)
     if loss == "log":
-        return simplex_log_loss(_of_truth(problem))
+        return simplex_log_loss(_of_truth(problem), weight)
     if loss == "linear":
         return np.eye(X.shape[1])[X.mean(axis=0).argmin()]
     if loss == "zero-one":

@@ -45,8 +45,22 @@ def wealth(X: Any, portfolios: Any) -> np.ndarray:
         Shares of the wealth in each stock: rebalanced to the same every day, or day by day.
     """
     relatives = read_relatives(X)
-    factors = (relatives * np.asarray(portfolios, dtype=float)).sum(axis=1)
-    return np.cumprod(factors)
+    held = np.asarray(portfolios, dtype=float)
+    if held.shape not in (relatives.shape, relatives.shape[1:]):
+        raise ValueError(
+            f"portfolios have shape {held.shape}; with X of {relatives.shape} they have"
+            f" {relatives.shape[1:]}, or a row a day"
+        )
+    if not (np.isfinite(held).all() and np.allclose(held.sum(axis=-1), 1, atol=1e-6)):
+        raise ValueError("the shares of a portfolio are finite and sum to 1")
+    with np.errstate(over="ignore"):
+        return np.exp(log_wealth(relatives, held))
+
+
+def log_wealth(relatives: np.ndarray, portfolios: np.ndarray) -> np.ndarray:
+    """ln S_t: wealth itself leaves the range of numbers on a long enough way."""
+    with np.errstate(divide="ignore"):
+        return np.log((relatives * portfolios).sum(axis=1)).cumsum()
 
 
 def best_stock(X: Any) -> int:
@@ -89,7 +103,9 @@ class Portfolio(BaseEstimator):
         relatives = read_relatives(X)
         portfolios = self._trade(relatives)
         self.portfolios_, self.final_portfolio_ = portfolios[:-1], portfolios[-1]
-        self.wealth_ = np.cumprod((relatives * self.portfolios_).sum(axis=1))
+        self.log_wealth_ = log_wealth(relatives, self.portfolios_)
+        with np.errstate(over="ignore"):
+            self.wealth_ = np.exp(self.log_wealth_)
         self.bound_ = self._bound(relatives)
         self.n_features_in_ = relatives.shape[1]
         return self

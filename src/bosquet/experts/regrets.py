@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet.experts._summary import columns_of_text, digits
 from bosquet.experts.mixture import Mixture
-from bosquet.experts.oracles import Oracle, Problem, find, read_problem
+from bosquet.experts.oracles import Oracle, Problem, check_kind, find, read_problem
 from bosquet.experts.rules import rule_of
 
 
@@ -33,6 +33,10 @@ class Regret:
     curve: np.ndarray
     total: float
     bound: float
+
+    def __repr__(self) -> str:
+        promised = "" if np.isnan(self.bound) else f", at most {digits(self.bound)}"
+        return f"Regret(to {self.oracle!r}: {digits(self.total)}{promised})"
 
 
 def regret(
@@ -77,6 +81,7 @@ def regret(
     expert: -301.3, at most 77
     convex: 6.5, at most 83
     """
+    check_kind(oracle, "oracle")
     return _regret(mixture, _problem_of(mixture, F, y, awake), oracle, shifts)
 
 
@@ -158,7 +163,8 @@ class OracleTable:
     Attributes
     ----------
     rows : list of dict
-        name, loss (mean), rmse, and for mixtures regret and bound to the best expert.
+        name, loss (the mean over steps), rmse, and for mixtures the total of the regret to the best expert
+        and its bound.
     """
 
     def __init__(self, rows: list[dict[str, Any]]):
@@ -174,7 +180,8 @@ class OracleTable:
         names = ["loss", "rmse", "regret", "bound"]
         if all(np.isnan(row["rmse"]) for row in self.rows):
             names.remove("rmse")
-        cells = [["", *names]]
+        told = {"loss": "mean loss", "regret": "total regret", "bound": "its bound"}
+        cells = [["", *(told.get(name, name) for name in names)]]
         for row in self.rows:
             values = [row.get(name, float("nan")) for name in names]
             cells.append([row["name"], *("" if np.isnan(v) else digits(v) for v in values)])
@@ -201,7 +208,7 @@ def oracle_table(
     ----------
     F : array of shape (n_steps, n_experts)
     y : array of shape (n_steps,)
-    rules : list of str, rules or Mixtures, default=("ewa", "ml-poly", "boa")
+    rules : list of str, rules or Mixtures, or one of these, default=("ewa", "ml-poly", "boa")
         Mixtures are fitted as they are; from a rule one is made with `loss` and `options`.
     shifts : list of int, default=(1, 5)
         Best sequences to list.
@@ -222,15 +229,16 @@ def oracle_table(
     >>> y = rng.normal(size=400)
     >>> F = y[:, None] + rng.normal(size=(400, 3)) + [0.5, 0.0, -0.5]
     >>> print(oracle_table(F, y, ["ewa", "boa"], shifts=[2]))
-                        loss  rmse regret bound
-    uniform            0.323 0.568
-    best expert         1.09  1.04
-    best convex        0.321 0.566
-    best linear        0.232 0.482
-    best with 2 shifts 0.945 0.972
-    ewa                0.329 0.573   -305   126
-    boa                0.337 0.581   -301  77.1
+                       mean loss  rmse total regret its bound
+    uniform                0.323 0.568
+    best expert             1.09  1.04
+    best convex            0.321 0.566
+    best linear            0.232 0.482
+    best with 2 shifts     0.945 0.972
+    ewa                    0.329 0.573         -305       126
+    boa                    0.337 0.581         -301      77.1
     """
+    rules = [rules] if isinstance(rules, str | Mixture) else rules
     problem = read_problem(F, y, loss, quantile, classes, awake)
     rows = []
     wanted = [("uniform", "uniform", 0), ("best expert", "expert", 0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,8 @@ from bosquet.experts.portfolio import (
     Portfolio,
     best_constant_rebalanced,
     best_stock,
+    log_wealth,
     read_relatives,
-    wealth,
 )
 from bosquet.experts.semi_log_optimal import SemiLogOptimal
 from bosquet.experts.universal_portfolio import UniversalPortfolio
@@ -25,14 +26,19 @@ from bosquet.experts.universal_portfolio import UniversalPortfolio
 class WealthTable:
     """Final wealth of strategies beside the best stock and the best rebalanced portfolio."""
 
-    wealth: dict[str, float]
+    log_wealth: dict[str, float]
     bound: dict[str, float]
 
+    @property
+    def wealth(self) -> dict[str, float]:
+        with np.errstate(over="ignore"):
+            return {name: float(np.exp(value)) for name, value in self.log_wealth.items()}
+
     def __str__(self) -> str:
-        best = self.wealth["best rebalanced"]
+        best = self.log_wealth["best rebalanced"]
         rows = [["", "wealth", "log regret", "bound"]]
         for name, value in self.wealth.items():
-            behind = math.log(best / value) if value > 0 else math.inf
+            behind = best - self.log_wealth[name]
             bound = self.bound.get(name, math.nan)
             rows.append(
                 [name, digits(value), digits(behind), "" if math.isnan(bound) else digits(bound)]
@@ -40,14 +46,16 @@ class WealthTable:
         return "\n".join(columns_of_text(rows))
 
 
-def wealth_table(X: Any, strategies: dict[str, Portfolio] | None = None) -> WealthTable:
+def wealth_table(
+    X: Any, strategies: dict[str, Portfolio] | Sequence[Portfolio] | None = None
+) -> WealthTable:
     """Wealth after all days: uniform, best stock, best constant rebalanced, and each strategy.
 
     Parameters
     ----------
     X : array of shape (n_days, n_stocks)
         Price relatives.
-    strategies : dict of name to Portfolio, default=None
+    strategies : dict of name to Portfolio, or list of them, default=None
         None: exponentiated gradient, Cover's and the semi-log-optimal one.
 
     Examples
@@ -70,6 +78,8 @@ def wealth_table(X: Any, strategies: dict[str, Portfolio] | None = None) -> Weal
             "universal": UniversalPortfolio(random_state=0),
             "semi-log-optimal": SemiLogOptimal(),
         }
+    elif not isinstance(strategies, dict):
+        strategies = {type(one).__name__: one for one in strategies}
     stocks = relatives.shape[1]
     best = np.eye(stocks)[best_stock(relatives)]
     fixed = {
@@ -77,9 +87,9 @@ def wealth_table(X: Any, strategies: dict[str, Portfolio] | None = None) -> Weal
         "best stock": best,
         "best rebalanced": best_constant_rebalanced(relatives),
     }
-    final = {name: float(wealth(relatives, b)[-1]) for name, b in fixed.items()}
+    final = {name: float(log_wealth(relatives, b)[-1]) for name, b in fixed.items()}
     bounds = {}
     for name, strategy in strategies.items():
         strategy.fit(relatives)
-        final[name], bounds[name] = float(strategy.wealth_[-1]), strategy.bound_
+        final[name], bounds[name] = float(strategy.log_wealth_[-1]), strategy.bound_
     return WealthTable(final, bounds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bosquet._sklearn import (
     check_is_fitted,
     check_random_state,
     clone,
+    has_fit_parameter,
     in_parallel,
     rows_of,
 )
@@ -22,6 +24,7 @@ from bosquet._targets import (
     check_finite_target,
     check_labels,
     check_same_length,
+    check_sample_weight,
     class_numbers,
     learn_classes,
     warn_of_column_vector,
@@ -59,10 +62,17 @@ class CVTable:
         self.weights = np.append(weights, np.nan)
 
     @classmethod
-    def of_rows(cls, names: list[str], losses: np.ndarray, weights: np.ndarray) -> CVTable:
-        """From the losses of every row, a column a learner and one for the super learner."""
-        error = losses.std(axis=0, ddof=1) / np.sqrt(len(losses))
-        return cls(names, losses.mean(axis=0), error, weights)
+    def of_rows(
+        cls, names: list[str], losses: np.ndarray, weights: np.ndarray, share: np.ndarray
+    ) -> CVTable:
+        """From the losses of every row, a column a learner and one for the super learner.
+
+        `share` is that of each row; the standard error of Σ s_i ℓ_i is the root of Σ s_i² (ℓ_i - mean)².
+        """
+        mean = share @ losses
+        n = len(losses)
+        error = np.sqrt(share**2 @ (losses - mean) ** 2 * (n / max(n - 1, 1)))
+        return cls(names, mean, error, weights)
 
     def __str__(self) -> str:
         rows = [["", "cv loss", "s.e.", "weight"]]
@@ -83,42 +93,56 @@ class BaseSuperLearner(Saved, NamedLearners):
     verbose: Any
     random_state: Any
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Choose the weights in cross-validation, then fit every learner on all rows.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
         y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            For every learner, and for the loss that the combination is chosen by; rows of weight 0 are
+            left out.
+        groups : array of shape (n_samples,), optional
+            For a `cv` that keeps groups together, such as GroupKFold.
 
         Returns
         -------
         self
         """
         with unchanged_on_failure(self):
-            return self._fit(X, y)
+            return self._fit(X, y, sample_weight, groups)
 
-    def _fit(self, X: Any, y: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
         X = self._table(X, reset=True, rows=2)
         given, target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
-        folds = self._folds(target)
+        weight = check_sample_weight(sample_weight, len(target))
+        _check_weights_are_taken(pairs, weight)
+        if (
+            weight.size and not weight.all() and isinstance(self.cv, int)
+        ):  # no row to be put in a fold
+            kept = np.flatnonzero(weight)
+            X, weight = rows_of(X, kept), weight[kept]
+            groups = None if groups is None else np.asarray(groups)[kept]
+            given, target = self._check_target(given[kept])
+        folds = self._folds(target, groups)
         calls = [
-            (clone(learner), name, X, given, *fold, self)
+            (clone(learner), name, X, given, weight, *fold, self)
             for fold in folds
             for name, learner in pairs
         ]
         said = in_parallel(_fit_and_say, calls, n_jobs=self.n_jobs, verbose=self.verbose)
         self.cv_predictions_ = _gather(said, folds, len(pairs), len(target))
-        self._weigh([name for name, _ in pairs], target)
-        fits = [(clone(learner), X, given) for _, learner in pairs]
+        self._weigh([name for name, _ in pairs], target, weight)
+        fits = [(clone(learner), name, X, given, weight) for name, learner in pairs]
         self.estimators_ = in_parallel(_fit, fits, n_jobs=self.n_jobs, verbose=self.verbose)
         self.named_estimators_ = dict(zip((n for n, _ in pairs), self.estimators_, strict=True))
         return self
 
-    def _folds(self, target: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(self, target: np.ndarray, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """(rows to learn from, rows to predict), every row predicted once."""
         rows = len(target)
         if isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool):
@@ -133,7 +157,7 @@ class BaseSuperLearner(Saved, NamedLearners):
             from sklearn.model_selection import check_cv
 
             splitter = check_cv(self.cv, target, classifier=hasattr(self, "classes_"))
-            folds = list(splitter.split(np.zeros((rows, 1)), target))
+            folds = list(splitter.split(np.zeros((rows, 1)), target, groups))
         times = np.bincount(np.concatenate([test for _, test in folds]), minlength=rows)
         if (times != 1).any():
             raise ValueError("cv must predict every row exactly once, as k-fold splitters do")
@@ -148,19 +172,22 @@ class BaseSuperLearner(Saved, NamedLearners):
         number[order] = np.arange(len(target)) % folds
         return number
 
-    def _weigh(self, names: list[str], target: np.ndarray) -> None:
+    def _weigh(self, names: list[str], target: np.ndarray, weight: np.ndarray) -> None:
         classes = len(self.classes_) if hasattr(self, "classes_") else None
         said = self.cv_predictions_
         losses = loss_matrix(said, target.astype(float), self.loss, 0.5)
-        best = np.eye(len(names))[losses.mean(axis=0).argmin()]
+        share = weight / weight.sum() if weight.size else np.full(len(target), 1 / len(target))
+        best = np.eye(len(names))[(share @ losses).argmin()]
         if self.combination == "best" or classes == 1:
             self.weights_ = best
         else:
             problem = read_problem(said, target, self.loss, 0.5, classes)
+            if weight.size:
+                problem = replace(problem, row_weight=weight)
             self.weights_ = find(problem, "convex").weights
         combined = np.tensordot(said, self.weights_, axes=(1, 0))[:, None]
         own = loss_matrix(combined, target.astype(float), self.loss, 0.5)
-        self.cv_table_ = CVTable.of_rows(names, np.hstack([losses, own]), self.weights_)
+        self.cv_table_ = CVTable.of_rows(names, np.hstack([losses, own]), self.weights_, share)
 
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says: (n_samples, n_learners), or with a column a class."""
@@ -187,14 +214,35 @@ class BaseSuperLearner(Saved, NamedLearners):
         raise NotImplementedError
 
 
-def _fit(learner: Any, X: Any, y: np.ndarray) -> Any:
-    return learner.fit(X, y)
+def _check_weights_are_taken(pairs: list[tuple[str, Any]], weight: np.ndarray) -> None:
+    for name, learner in pairs if weight.size else []:
+        if not has_fit_parameter(learner, "sample_weight"):
+            raise ValueError(
+                f"the learner {name!r} ({type(learner).__name__}) takes no sample_weight; leave the weights"
+                " or the learner out"
+            )
+
+
+def _fit(learner: Any, name: str, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
+    """The learner, fitted; an error of its own is told with its name."""
+    try:
+        return learner.fit(X, y, sample_weight=weight) if weight.size else learner.fit(X, y)
+    except Exception as error:
+        error.add_note(f"(the learner {name!r}, {type(learner).__name__}, on {len(y)} rows)")
+        raise
 
 
 def _fit_and_say(
-    learner: Any, name: str, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray, owner: Any
+    learner: Any,
+    name: str,
+    X: Any,
+    y: np.ndarray,
+    weight: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    owner: Any,
 ) -> np.ndarray:
-    learner.fit(rows_of(X, train), y[train])
+    _fit(learner, name, rows_of(X, train), y[train], weight[train] if weight.size else weight)
     return owner._say(learner, rows_of(X, test), name)
 
 

@@ -20,8 +20,8 @@ class UniversalPortfolio(Portfolio):
 
     over the uniform distribution on portfolios. ln W* - ln W_n ≤ (N - 1) ln(n + 1). With two stocks
     the integral is exact, by Gauss-Legendre quadrature; with more it is the mean over drawn
-    portfolios, which are themselves constant rebalanced, so that the wealth of the mean is exact for
-    the drawn ones.
+    portfolios, of which the best may lie far from the best there is: the bound is then not kept, and
+    `bound_` is NaN.
 
     Parameters
     ----------
@@ -82,4 +82,4 @@ class UniversalPortfolio(Portfolio):
 
     def _bound(self, relatives: np.ndarray) -> float:
         days, stocks = relatives.shape
-        return (stocks - 1) * math.log(days + 1)
+        return (stocks - 1) * math.log(days + 1) if stocks <= 2 else math.nan

@@ -116,7 +116,7 @@ def _boosted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
         model._encoder,
         1.0,
         effective_threads(model.n_jobs),
-        _names_of_outputs(ensemble.n_outputs, classes),
+        names_of_outputs(ensemble.n_outputs, classes),
         response,
         linear=classes is None and _is_identity(response, ensemble.n_outputs),
     )
@@ -138,7 +138,7 @@ def _forest(model: Any) -> TreeModel:
         model._encoder,
         1 / ensemble.n_trees,
         effective_threads(model.n_jobs),
-        _names_of_outputs(ensemble.n_outputs, classes),
+        names_of_outputs(ensemble.n_outputs, classes),
         _shares if classes is not None else _as_it_is,
         linear=True,
     )
@@ -152,7 +152,7 @@ def _single_tree(model: Any) -> TreeModel:
         model._encoder,
         1.0,
         effective_threads(None),
-        _names_of_outputs(model._ensemble.n_outputs, classes),
+        names_of_outputs(model._ensemble.n_outputs, classes),
         _shares if classes is not None else _as_it_is,
         linear=True,
         unfollowed=any(model.tree_.surrogates),
@@ -171,7 +171,7 @@ def _voted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
         model._encoder,
         1.0,
         effective_threads(model.n_jobs),
-        _names_of_outputs(ensemble.n_outputs, model.classes_),
+        names_of_outputs(ensemble.n_outputs, model.classes_),
         _as_it_is if decision is None else response,
         linear=decision is None,
     )
@@ -189,7 +189,7 @@ def two_dimensional(values: np.ndarray) -> np.ndarray:
     return values[:, None] if values.ndim == 1 else values
 
 
-def _names_of_outputs(outputs: int, classes: Any) -> list[str] | None:
+def names_of_outputs(outputs: int, classes: Any) -> list[str] | None:
     """One stored output stands for the second of two classes, or for a number."""
     if classes is None:
         return None if outputs == 1 else [f"target {k}" for k in range(outputs)]

@@ -57,6 +57,8 @@ def column_values(X: Any, column: int) -> np.ndarray:
         values = X.iloc[:, column].to_numpy()
     else:
         values = X[X.columns[column]].to_numpy()
+    if any(isinstance(value, str) for value in np.ravel(values)[:1000].tolist()):
+        return np.asarray(values, dtype=object)  # levels called "1", "2" are no numbers
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):

@@ -45,6 +45,12 @@ class Dependence:
     kind: str = "response"
     output_names: list[str] | None = None
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """The curve, or the surface of two features; options of `bosquet.plot.dependence`."""
+        from bosquet.plot import dependence
+
+        return dependence(self, axes=ax, **options)[0]
+
 
 def partial_dependence(
     model: Any,

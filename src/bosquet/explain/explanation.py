@@ -187,6 +187,10 @@ class Plots:
 
 def explain(model: Any, X: Any, background: Any = None, interactions: bool = False) -> Explanation:
     """Exact Shapley values of a model made of trees; see `model.explain`."""
+    from bosquet.explain.averages import explain_average, is_average
+
+    if is_average(model):
+        return explain_average(model, X, background, bool(interactions), explain)
     owner = type(model).__name__
     trees = tree_model_or_error(model, "explain")
     columns = trees.columns(X, owner)

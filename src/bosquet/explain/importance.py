@@ -60,6 +60,12 @@ class Importance:
         order = np.argsort(-self.mean, kind="stable")
         return [(self.names[f], float(self.scaled[f])) for f in order]
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Bars, the most important first; options of `bosquet.plot.importances`."""
+        from bosquet.plot import importances
+
+        return importances(self, axes=ax, **options)[0]
+
 
 def importance(
     model: Any,

@@ -89,6 +89,12 @@ class ShapeFunctions:
                 found[f] = self.cells[f].of(column)
         return found
 
+    def plot(self, **options: Any) -> Any:
+        """A panel for each of the strongest functions; options of `bosquet.plot.shapes`."""
+        from bosquet.plot import shapes
+
+        return shapes(self, **options)
+
     def strength(self) -> dict[str, float]:
         """The spread of each function over its cells: how far it moves the prediction at most."""
         sizes = {self.cells[f].name: float(np.ptp(v, axis=0).max()) for f, v in self.single.items()}

@@ -19,8 +19,8 @@ def mixture_metadata(mixture: Any) -> dict[str, Any]:
     """Parameters, the state of the rule, and the step that is open, if one is."""
     from bosquet.experts._game import open_step
     from bosquet.experts.losses import UserLoss
-    from bosquet.experts.rules import rule_of
 
+    mixture._check_unchanged()
     if isinstance(mixture._loss, UserLoss):
         raise ValueError(
             "a mixture with a loss of your own holds your code, which a model file does not carry; use"
@@ -29,7 +29,7 @@ def mixture_metadata(mixture: Any) -> dict[str, Any]:
     parameters = plain_parameters(mixture)
     for name in ("rule", "random_state", "classes"):
         parameters.pop(name, None)
-    rule = rule_of(mixture.rule)
+    rule = mixture._rule
     pending = open_step(mixture._core)
     names = getattr(mixture, "feature_names_in_", None)
     return {

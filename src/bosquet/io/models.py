@@ -18,6 +18,8 @@ from bosquet.io.mixture_models import mixture_from, mixture_metadata, no_trees
 from bosquet.io.robust_models import NAMES as _ROBUST
 from bosquet.io.robust_models import robust_from, robust_metadata
 from bosquet.io.stacked_models import STACKED, stacked_from, stacked_parts
+from bosquet.io.table_models import NAME as _TABLE
+from bosquet.io.table_models import is_table_model, table_from, table_parts
 from bosquet.io.tree_models import forest_from, forest_metadata, tree_from, tree_metadata
 from bosquet.io.vote_models import vote_from, vote_parts
 from bosquet.io.wrapped_models import WRAPPERS, wrapped_from, wrapped_parts
@@ -74,6 +76,10 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet.trees.cart import BaseTree
     from bosquet.trust import CalibratedModel, ConformalModel
 
+    if is_table_model(estimator):
+        if nested:
+            raise ValueError("a model of a table cannot be a member of another model")
+        return save_parts(*table_parts(estimator, lambda model: model_bytes(model, 1)))
     if isinstance(estimator, Mixture):
         check_is_fitted(estimator)
         return save_bytes(no_trees(), mixture_metadata(estimator))
@@ -144,6 +150,10 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
         if nested == MOST_NESTED:
             raise ModelFileError("the models are nested too deeply")
         name, build = combined[1]["estimator"], combined_from
+        if name == _TABLE:
+            if nested:
+                raise ModelFileError("a model of a table cannot be a member of another model")
+            return table_from(*combined, lambda part: model_from_bytes(part, 1))
         if name in STACKED:
             build = stacked_from
         elif name in WRAPPERS:

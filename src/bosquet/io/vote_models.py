@@ -10,6 +10,7 @@ import numpy as np
 from bosquet._core import ModelFileError
 from bosquet._fitted import remember_columns
 from bosquet._parameters import check_parameters
+from bosquet.io.certificates import certificate_from, certificate_state
 from bosquet.io.description import classes_from, classes_state, plain_parameters
 
 # What is kept of a round, an entry a column of the vote.
@@ -49,8 +50,10 @@ def vote_parts(estimator: Any) -> tuple[Any, dict[str, Any]]:
         "training_error": _numbers([kept.training_error for kept in estimator._kept]),
         "train_score": _numbers(estimator.train_score_),
         "validation_score": _numbers(getattr(estimator, "validation_score_", [])),
+        "certificate": certificate_state(estimator.certificate_),
         "seed": estimator._seed,
         "finished": estimator._is_finished,
+        "stopped_because": getattr(estimator, "stopped_because_", ""),
     }
 
 
@@ -80,6 +83,8 @@ def vote_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     if not 0 <= model._seed < 2**32:
         raise ModelFileError("the seed is not valid")
     remember_columns(model, encoder)
+    model.certificate_ = certificate_from(metadata.get("certificate"))
+    model.stopped_because_ = str(metadata.get("stopped_because", ""))
     model.train_score_ = _array(metadata["train_score"])
     if metadata["validation_score"]:
         model.validation_score_ = _array(metadata["validation_score"])

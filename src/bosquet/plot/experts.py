@@ -21,9 +21,11 @@ def _names(mixture: Any) -> list[str]:
 
 
 def _colour(mixture: Any, expert: int) -> Any:
-    """The same for an expert in every picture."""
-    share = expert / max(mixture.n_features_in_ - 1, 1)
-    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * share)
+    """The same for an expert in every picture: by the place of its weight, so that those drawn differ."""
+    order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
+    place = int(np.flatnonzero(order == expert)[0])
+    steps = max(min(mixture.n_features_in_, 10) - 1, 1)
+    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * (place % 10) / steps)
 
 
 def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
@@ -71,8 +73,10 @@ def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
         for group, label, colour in zip(shown, labels, colours, strict=True):
             ax.plot(steps, weights[:, group].sum(axis=1), label=label, color=colour, linewidth=1)
     else:
-        parts = [weights[:, group].sum(axis=1) for group in shown]
-        ax.stackplot(steps, parts, labels=labels, colors=colours, step="mid")
+        # Each step is drawn from half before to half after it, the first and a single one too.
+        edges = np.concatenate([steps - 0.5, steps[-1:] + 0.5])
+        parts = [np.append(column := weights[:, group].sum(axis=1), column[-1]) for group in shown]
+        ax.stackplot(edges, parts, labels=labels, colors=colours, step="post")
         ax.set_ylim(0, None if weights.sum(axis=1).max() > 1.001 else 1)
     ax.margins(x=0)
     return _finish(ax, "weight")
@@ -162,5 +166,9 @@ def expert_regret(mixture: Any, ax: Any = None) -> Any:
     bounds = mixture.bounds_
     if np.isfinite(bounds).any():
         ax.plot(steps, bounds, color=GREY, linestyle="--", label="bound of the rule")
+        room = np.nanmax(bounds[np.isfinite(bounds)])
+        spread = np.ptp(regret)
+        if room > 10 * max(spread, 1e-300):  # a bound far off would flatten the regret to a line
+            ax.set_yscale("symlog", linthresh=max(spread, 1e-12))
     ax.axhline(0, color="black", linewidth=0.6)
     return _finish(ax, "regret")

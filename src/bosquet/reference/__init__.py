@@ -28,5 +28,6 @@ uses them.
 - `regret_bounds`: what their regret cannot exceed;
 - `portfolios`: sequential investment;
 - `calibration`: pooling adjacent violators, Platt's and the beta map, the Brier score's parts;
-- `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes.
+- `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes;
+- `glm`: binomial regression by Newton's method, its tests and bands, backward elimination.
 """

@@ -20,6 +20,7 @@ class TableShape:
     n_indicators: int  # columns once every category has its own, missing values filled in
     n_classes: int  # 1 for numbers
     rarest: float  # share of the rarest class, 1.0 for numbers
+    counts: bool = False  # whether the target holds whole numbers from 0 on, as counts do
 
 
 @dataclass(frozen=True)

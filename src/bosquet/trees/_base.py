@@ -46,6 +46,7 @@ CHECKS = {
     "ccp_alpha": number(0),
     "pruning": choice(None, "cv", "validation"),
     "pruning_rule": choice("min", "1se"),
+    "smoothing": number(0),
     "validation_fraction": number(0, 0.9, open_low=True),
     "missing": choice("direction", "surrogate"),
     "max_surrogates": integer(1),
@@ -127,6 +128,9 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
     def _settled(self, tree: TreeArrays) -> TreeArrays:
         return tree
 
+    def _smoothed(self, tree: TreeArrays) -> TreeArrays:
+        return tree
+
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The penalties at which the full tree loses leaves, and the impurity of what is left.
 
@@ -151,7 +155,7 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
     def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf that each row reaches."""
         check_is_fitted(self, "tree_")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         if any(self.tree_.surrogates):
             return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
         return self._ensemble.apply(columns, effective_threads(None))[:, 0]
@@ -160,7 +164,7 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         check_is_fitted(self, "tree_")
         if any(self.tree_.surrogates):
             return self.tree_.value[self.apply(X)]
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         raw = self._ensemble.predict_raw(columns, 0, 1, effective_threads(None))
         return class_shares(raw) if hasattr(self, "classes_") else raw
 

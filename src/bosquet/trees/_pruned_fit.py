@@ -25,7 +25,8 @@ def choose_by_cross_validation(estimator: Any, growth: Any, weight: np.ndarray) 
         fold_tree = growth.tree(np.where(folds == fold, 0.0, given))
         fold_path = weakest_link_path(fold_tree, path_cost(estimator, growth.target))
         gammas = path.gammas_between(fold_tree.weight[0])
-        errors.append(_errors(growth, fold_tree, fold_path, held, given, loss, gammas))
+        judged = estimator._smoothed(fold_tree)
+        errors.append(_errors(growth, judged, fold_path, held, given, loss, gammas))
     return _chosen(estimator, tree, path, errors)
 
 
@@ -37,8 +38,9 @@ def choose_by_validation(estimator: Any, growth: Any, weight: np.ndarray) -> Tre
     given = weight if weight.size else np.ones(rows)
     tree, path, loss = _full(estimator, growth, np.where(held_out, 0.0, given))
     held = np.flatnonzero(held_out & (given > 0))
+    judged = estimator._smoothed(tree)
     return _chosen(
-        estimator, tree, path, [_errors(growth, tree, path, held, given, loss, path.gammas)]
+        estimator, tree, path, [_errors(growth, judged, path, held, given, loss, path.gammas)]
     )
 
 

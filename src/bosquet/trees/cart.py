@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,10 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     costs : array of shape (n_classes, n_classes), default=None
         What it costs to take the class of the line for that of the column. Changes splits (by altered
         priors) and the class of a leaf.
+    smoothing : float, default=0.0
+        Rows of the root that every node is thought to have besides its own: shares are
+        (n_l + m p_l) / (n + m), with m the smoothing and p_l the shares at the root (the m-estimate).
+        A pure leaf of few rows then rules out no class, which the deviance punishes without limit.
 
     Attributes
     ----------
@@ -143,6 +148,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         class_weight: Any = None,
         priors: Any = None,
         costs: Any = None,
+        smoothing: float = 0.0,
         random_state: Any = None,
     ):
         for name, value in locals().items():
@@ -189,7 +195,14 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     def _settled(self, tree: TreeArrays) -> TreeArrays:
         if self._costs is not None:
             tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
-        return tree
+        return self._smoothed(tree)
+
+    def _smoothed(self, tree: TreeArrays) -> TreeArrays:
+        if self.smoothing == 0:
+            return tree
+        weight = tree.weight[:, None]
+        value = (weight * tree.value + self.smoothing * tree.value[0]) / (weight + self.smoothing)
+        return replace(tree, value=np.ascontiguousarray(value))
 
     def predict_proba(self, X: Any) -> Any:
         """Shares of the classes in each row's leaf, under the priors if there are any.

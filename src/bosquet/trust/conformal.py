@@ -187,7 +187,7 @@ class ConformalModel(Saved, ConformalFitting):
         array of shape (n_samples, 2)
             Lower and upper bounds.
         """
-        self._check_fitted()
+        check_is_fitted(self, "models_")
         coverage = check_coverage(coverage)
         if "classes_" in self.__dict__:
             raise ValueError("predict_interval is for regressors; a classifier has predict_set")
@@ -209,7 +209,7 @@ class ConformalModel(Saved, ConformalFitting):
         array of bool of shape (n_samples, n_classes)
             True for the classes in the set, in the order of `classes_`.
         """
-        self._check_fitted()
+        check_is_fitted(self, "models_")
         coverage = check_coverage(coverage)
         if not hasattr(self, "classes_"):
             raise ValueError("predict_set is for classifiers; a regressor has predict_interval")
@@ -232,12 +232,6 @@ class ConformalModel(Saved, ConformalFitting):
 
         judge = accuracy_score if is_classifier(self.model) else r2_score
         return float(judge(y, self.predict(X), sample_weight=sample_weight))
-
-    def _check_fitted(self) -> None:
-        if (
-            "models_" not in self.__dict__
-        ):  # asked first: scikit-learn's check takes longer than a row
-            check_is_fitted(self, "models_")
 
     def _said(self, X: Any) -> np.ndarray:
         if isinstance(self._calibration, PlusIntervals | PlusSets):

@@ -1,0 +1,51 @@
+"""
+Why a model says what it says: all rows, one row, one feature, and two of them together
+=======================================================================================
+
+    python examples/plot_explain.py [explain.png]
+
+Progression of diabetes a year on (scikit-learn's copy of the data of Efron, Hastie, Johnstone and
+Tibshirani, 2004), 442 patients, boosted trees. The swarm shows what each measurement adds to each forecast,
+the waterfall how one forecast comes about, the curves what body mass does on the average and to single
+patients, the surface what it does together with s5, the logarithm of a blood fat.
+"""
+
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_diabetes
+
+from bosquet import GradientBoostingRegressor
+from bosquet.explain import (
+    individual_conditional_expectation,
+    interaction_strength,
+    partial_dependence,
+)
+
+
+def draw(path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    model = GradientBoostingRegressor(
+        n_estimators=150, learning_rate=0.05, max_leaf_nodes=6, early_stopping=False, random_state=0
+    ).fit(X, y)
+    told = model.explain(X)
+    highest = int(told.prediction.argmax())
+    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    told.plot.beeswarm(ax=axes[0, 0])
+    told.plot.waterfall(highest, ax=axes[0, 1])
+    axes[0, 1].set_title("the patient with the highest forecast", fontsize="medium")
+    individual_conditional_expectation(model, X, "bmi").plot(ax=axes[1, 0])
+    partial_dependence(model, X, ("bmi", "s5")).plot(ax=axes[1, 1])
+    figure.savefig(path, dpi=100)
+    for feature, share in told.ranking()[:4]:
+        print(f"{feature:4} moves a forecast by {share:.1f} on the average")
+    for (one, other), strength in interaction_strength(model, X).ranking()[:3]:
+        print(f"{one} and {other}: H = {strength:.2f}")
+    print(f"Wrote {path}")
+
+
+if __name__ == "__main__":
+    draw(sys.argv[1] if sys.argv[1:] else "explain.png")

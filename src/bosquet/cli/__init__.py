@@ -1,0 +1,5 @@
+"""The command `bosquet`."""
+
+from bosquet.cli.command import main
+
+__all__ = ["main"]

@@ -1,0 +1,101 @@
+"""The parser: errors of one line, help with examples, options that several commands share.
+
+Only the standard library is imported here and at the top of every command, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import Any, NoReturn
+
+
+class UserError(Exception):
+    """Something that the user can mend: one line, exit code 2."""
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """argparse, whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{' '.join(message.split())} (see {self.prog} --help)")
+
+
+def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
+    """The parser of one command, from what its module says."""
+    examples = textwrap.indent(textwrap.dedent(module.EXAMPLES).strip(), "  ")
+    parser: argparse.ArgumentParser = commands.add_parser(
+        module.NAME,
+        help=module.HELP,
+        description=textwrap.fill(module.DESCRIPTION, 100),
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.arguments(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="answer in JSON")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no notes")
+    group.add_argument(
+        "--traceback", action="store_true", help="where an error comes from, for reporting it"
+    )
+    parser.set_defaults(run=module.run, command=module.NAME)
+    return parser
+
+
+_TABLE = "CSV, TSV, Parquet, Arrow or Feather, packed or not; - is the standard input"
+
+
+def table_argument(parser: argparse.ArgumentParser, what: str = _TABLE, nargs: Any = None) -> None:
+    """A table to read, and what may be said of how it is written."""
+    parser.add_argument("data", help=what, nargs=nargs)
+    group = parser.add_argument_group("reading a text file (found by itself unless given)")
+    group.add_argument("--delimiter", metavar="D", help="what parts columns: ',' ';' '|' or tab")
+    group.add_argument("--decimal", choices=(".", ","), help="the decimal mark")
+    group.add_argument("--encoding", metavar="NAME", help="utf-8, cp1252, ...")
+    group.add_argument(
+        "--header", choices=("yes", "no"), help="whether the first line names the columns"
+    )
+
+
+def target_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is to be predicted, and from what."""
+    parser.add_argument("--target", "-t", required=True, metavar="COLUMN", help="what to predict")
+    parser.add_argument(
+        "--task",
+        choices=("auto", "classification", "binary", "multiclass", "regression"),
+        default="auto",
+        help="classes or numbers; found by itself unless given",
+    )
+    parser.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column not to use; may be repeated",
+    )
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of what is drawn (0)")
+
+
+def whole(text: str) -> int:
+    """A whole number, 0 or more."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number, 1 or more."""
+    value = whole(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("0 is too few: 1 or more")
+    return value
+
+
+def named_list(text: str) -> list[str]:
+    """Names parted by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]

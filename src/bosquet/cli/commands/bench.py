@@ -1,0 +1,140 @@
+"""`bosquet bench`: how fast this machine is, beside the peers that are installed."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any
+
+from bosquet.cli.arguments import positive
+from bosquet.cli.commands.info import machine
+from bosquet.cli.output import answer, columns, say
+
+NAME = "bench"
+HELP = "a speed check of this machine, beside the peers that are installed"
+DESCRIPTION = (
+    "Fit boosted trees to made rows and predict others, with Bosquet, scikit-learn and whichever of LightGBM,"
+    " XGBoost and CatBoost is installed: the same rounds, leaves, learning rate and threads, all rows and"
+    " columns in every tree. The libraries take turns; times are the best of the turns. About a minute."
+)
+EXAMPLES = """
+bosquet bench
+bosquet bench --rows 20000 --turns 1 --json
+"""
+COLUMNS, LEAVES, RATE = 28, 31, 0.1
+
+
+def arguments(parser: Any) -> None:
+    parser.add_argument("--rows", type=positive, default=100_000, metavar="N", help="(100000)")
+    parser.add_argument("--rounds", type=positive, default=100, metavar="N", help="(100)")
+    parser.add_argument("--turns", type=positive, default=3, metavar="N", help="(3)")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (all cores)")
+
+
+def run(arguments: Any) -> None:
+    import numpy as np
+    from sklearn.datasets import make_classification
+    from sklearn.metrics import log_loss
+
+    about = machine()
+    threads = arguments.jobs or about["cores"]
+    test = max(arguments.rows // 4, 10)
+    X, y = make_classification(
+        arguments.rows + test, COLUMNS, n_informative=12, flip_y=0.1, random_state=0
+    )
+    X_test, y_test, X, y = X[:test], y[:test], X[test:], y[test:]
+    libraries = installed(arguments.rounds, threads)
+    results: dict[str, dict[str, float]] = {
+        name: {"fit": np.inf, "predict": np.inf, "log_loss": np.nan} for name in libraries
+    }
+    for turn in range(arguments.turns):
+        for name, (cls, settings) in libraries.items():
+            say(arguments, f"turn {turn + 1} of {arguments.turns}: {name}")
+            start = time.perf_counter()
+            model = cls(**settings).fit(X, y)
+            fitted = time.perf_counter()
+            proba = np.asarray(model.predict_proba(X_test))
+            done = time.perf_counter()
+            result = results[name]
+            result["fit"] = min(result["fit"], fitted - start)
+            result["predict"] = min(result["predict"], done - fitted)
+            result["log_loss"] = float(log_loss(y_test, proba[:, 1]))
+    found = {
+        "machine": about,
+        "rows": arguments.rows,
+        "columns": COLUMNS,
+        "rounds": arguments.rounds,
+        "leaves": LEAVES,
+        "threads": threads,
+        "results": results,
+    }
+    answer(arguments, found, table(found))
+
+
+def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """The class and the settings of every library that can be imported."""
+    trees: dict[str, Any] = {"n_estimators": rounds, "learning_rate": RATE, "n_jobs": threads}
+    ours: dict[str, Any] = {
+        **trees,
+        "max_leaf_nodes": LEAVES,
+        "early_stopping": False,
+        "random_state": 0,
+    }
+    ours |= {"subsample": 1.0, "max_features": None}
+    histogram: dict[str, Any] = {
+        "max_iter": rounds,
+        "learning_rate": RATE,
+        "max_leaf_nodes": LEAVES,
+    }
+    histogram |= {"early_stopping": False}
+    extreme: dict[str, Any] = {
+        **trees,
+        "grow_policy": "lossguide",
+        "max_leaves": LEAVES,
+        "max_depth": 0,
+    }
+    cat: dict[str, Any] = {
+        "iterations": rounds,
+        "learning_rate": RATE,
+        "thread_count": threads,
+        "max_leaves": LEAVES,
+    }
+    cat |= {"grow_policy": "Lossguide", "verbose": False, "allow_writing_files": False}
+    wanted: dict[str, tuple[str, str, dict[str, Any]]] = {
+        "Bosquet": ("bosquet", "GradientBoostingClassifier", ours),
+        "scikit-learn": ("sklearn.ensemble", "HistGradientBoostingClassifier", histogram),
+        "LightGBM": ("lightgbm", "LGBMClassifier", {**trees, "num_leaves": LEAVES, "verbose": -1}),
+        "XGBoost": ("xgboost", "XGBClassifier", extreme),
+        "CatBoost": ("catboost", "CatBoostClassifier", cat),
+    }
+    found = {}
+    for name, (module, cls, settings) in wanted.items():
+        try:
+            found[name] = getattr(importlib.import_module(module), cls), settings
+        except ImportError:
+            continue
+    return found
+
+
+def table(found: dict[str, Any]) -> str:
+    """The results as text."""
+    results = found["results"]
+    ours = results["Bosquet"]
+    rows = [["library", "fit, s", "x ours", "predict, s", "x ours", "log loss"]]
+    for name, result in results.items():
+        rows.append(
+            [
+                name,
+                f"{result['fit']:.3f}",
+                f"{result['fit'] / ours['fit']:.1f}",
+                f"{result['predict']:.3f}",
+                f"{result['predict'] / ours['predict']:.1f}",
+                f"{result['log_loss']:.4f}",
+            ]
+        )
+    about = found["machine"]
+    heading = (
+        f"{found['rows']:,} rows x {found['columns']}, {found['rounds']} rounds of {found['leaves']} leaves,"
+        f" {found['threads']} threads, {about['instruction_set']}"
+    )
+    return heading + "\n" + columns(rows, right=(1, 2, 3, 4, 5))

@@ -1,0 +1,76 @@
+"""`bosquet demo`: a study of a data set that comes along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bosquet.cli.arguments import named_list, positive, whole
+from bosquet.cli.commands.study import finish, new_study
+from bosquet.cli.output import check_writable, say
+
+NAME = "demo"
+HELP = "a study of a data set that comes along"
+DESCRIPTION = (
+    "Study a data set that needs no download, write its page, and say where that is. Tumours, wines and"
+    " diabetes come with scikit-learn; salaries are simulated, so that the best rule there is has a row in"
+    " the table."
+)
+EXAMPLES = """
+bosquet demo
+bosquet demo --data salaries --budget 1m --report salaries.html
+"""
+TABLES = ("tumours", "wines", "diabetes", "salaries")
+
+
+def arguments(parser: Any) -> None:
+    parser.add_argument("--data", choices=TABLES, default="tumours", help="(tumours)")
+    parser.add_argument("--budget", default="45s", metavar="TIME", help="(45s)")
+    parser.add_argument(
+        "--methods", type=named_list, metavar="A,B", help="which methods to try (all)"
+    )
+    parser.add_argument("--repeats", type=positive, metavar="N", help="how many splits, at most")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of what is drawn (0)")
+    parser.add_argument(
+        "--report", metavar="FILE", default="demo.html", help="the page (demo.html)"
+    )
+    parser.set_defaults(task="auto", metric="auto", jobs=None, resume=None, save=None)
+
+
+def run(arguments: Any) -> None:
+    check_writable(arguments.report)
+    frame, target, bayes, source = table_of(arguments.data, arguments.seed)
+    say(arguments, f"{source}: {len(frame):,} rows, to predict {target!r}")
+    study = new_study(arguments)
+    study.fit(frame, target, bayes=bayes, title=f"{arguments.data}: {target}", source=source)
+    finish(arguments, study, arguments.report)
+
+
+def table_of(name: str, seed: int = 0) -> tuple[Any, str, Any, str]:
+    """A table, its target, the truth where it is known, and where it is from."""
+    if name == "salaries":
+        return _salaries(seed)
+    from sklearn import datasets
+
+    load = {"tumours": "load_breast_cancer", "wines": "load_wine", "diabetes": "load_diabetes"}[
+        name
+    ]
+    data = getattr(datasets, load)(as_frame=True)
+    frame = data.frame.rename(columns={"target": _TARGETS[name]})
+    if name != "diabetes":
+        labels = [str(label) for label in data.target_names]
+        frame[_TARGETS[name]] = [labels[code] for code in data.target]
+    return frame, _TARGETS[name], None, f"scikit-learn's {load[5:]}"
+
+
+_TARGETS = {"tumours": "diagnosis", "wines": "grower", "diabetes": "progression"}
+
+
+def _salaries(seed: int) -> tuple[Any, str, Any, str]:
+    from bosquet.datasets import Salaries
+    from bosquet.tables.errors import load_pandas
+
+    generator = Salaries()
+    X, y = generator.sample(2000, random_state=seed)
+    frame = load_pandas().DataFrame(X, columns=["age", "studies"])
+    frame["high"] = y
+    return frame, "high", generator, "simulated salaries"

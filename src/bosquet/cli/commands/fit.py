@@ -1,0 +1,168 @@
+"""`bosquet fit`: one model, to a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from bosquet.cli.arguments import UserError, table_argument, target_arguments
+from bosquet.cli.inputs import learned_table
+from bosquet.cli.output import answer, check_writable, say, written
+
+NAME = "fit"
+HELP = "fit one model and write it to a file"
+DESCRIPTION = (
+    "Fit one of Bosquet's models to a table and write it, with the way its columns are read, to a file"
+    " that `bosquet predict`, `explain`, `verify` and Python's bosquet.load read. How good a model is on"
+    " rows that it has not seen, `--holdout` and `bosquet study` tell."
+)
+EXAMPLES = """
+bosquet fit houses.csv --target price --out houses.bosquet
+bosquet fit churn.parquet -t left --method random-forest --set n_estimators=300 --out churn.bosquet
+cat a.csv | bosquet fit - -t y --drop id --holdout 0.2 --out a.bosquet
+"""
+
+# Names of methods, as `bosquet study` has them, and the estimators without "Classifier" or "Regressor".
+METHODS = {
+    "gradient-boosting": "GradientBoosting",
+    "random-forest": "RandomForest",
+    "extra-trees": "ExtraTrees",
+    "bagging": "Bagging",
+    "adaboost": "AdaBoost",
+    "tree": "DecisionTree",
+}
+
+
+def arguments(parser: Any) -> None:
+    table_argument(parser)
+    target_arguments(parser)
+    parser.add_argument(
+        "--out", "-o", required=True, metavar="FILE", help="the model file to write"
+    )
+    parser.add_argument(
+        "--method", choices=tuple(METHODS), default="gradient-boosting", help="(gradient-boosting)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the method, such as max_depth=3; may be repeated",
+    )
+    parser.add_argument(
+        "--holdout",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="share of the rows to test on (0)",
+    )
+
+
+def run(arguments: Any) -> None:
+    from bosquet.tables import TableModel
+
+    check_writable(arguments.out)
+    if not 0 <= arguments.holdout < 1:
+        raise UserError(f"--holdout {arguments.holdout} must be a share of the rows, 0 to 1")
+    table = learned_table(arguments)
+    y = table.target.y
+    score: dict[str, float] = {}
+    if arguments.holdout:
+        score = held_out_scores(arguments, table)
+    model = estimator_of(arguments, table.target.is_classes)
+    start = time.perf_counter()
+    model.fit(table.X, y)
+    seconds = time.perf_counter() - start
+    with written(arguments.out) as place:
+        TableModel(model, table.tidier).save(place)
+    size = os.path.getsize(arguments.out) if os.path.isfile(arguments.out) else 0
+    rows, columns = table.X.shape
+    found = {
+        "model": arguments.out,
+        "method": arguments.method,
+        "task": table.target.task,
+        "target": table.target.name,
+        "rows": rows,
+        "columns": columns,
+        "seconds": seconds,
+        "bytes": size,
+        "holdout": score,
+    }
+    shown = "".join(f"; {name.replace('_', ' ')} {value:.4g}" for name, value in score.items())
+    text = (
+        f"{arguments.out}: {arguments.method} for {table.target.name!r} ({table.target.task}), fitted to"
+        f" {rows:,} rows of {columns:,} columns in {seconds:.2f} s; {size:,} bytes{shown}"
+    )
+    answer(arguments, found, text)
+
+
+def estimator_of(arguments: Any, of_classes: bool) -> Any:
+    """The unfitted estimator, with the parameters that were set."""
+    import bosquet
+
+    name = METHODS[arguments.method] + ("Classifier" if of_classes else "Regressor")
+    model = getattr(bosquet, name)()
+    known = model.get_params(deep=False)
+    given = dict(_parameter(text) for text in arguments.set)
+    for parameter in given:
+        if parameter not in known:
+            raise UserError(
+                f"--set: {arguments.method} has no parameter {parameter!r};"
+                f" there are {', '.join(sorted(known))}"
+            )
+    usual: dict[str, Any] = {"random_state": arguments.seed}
+    if "verbose" in known and sys.stderr.isatty() and not arguments.quiet:
+        usual["verbose"] = 1  # a bar with the time left
+    return model.set_params(**{k: v for k, v in usual.items() if k in known} | given)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(f"--set {text!r} must be NAME=VALUE")
+    words = {"none": None, "true": True, "false": False}
+    if value.lower() in words:
+        return name.strip(), words[value.lower()]
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
+
+
+def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
+    """Scores on rows set aside, by a model fitted to the others."""
+    from sklearn.model_selection import train_test_split
+
+    target = table.target
+    try:
+        train, test, y, truth = train_test_split(
+            table.X,
+            target.y,
+            test_size=arguments.holdout,
+            random_state=arguments.seed,
+            stratify=target.y if target.is_classes else None,
+        )
+    except ValueError as error:
+        raise UserError(f"--holdout {arguments.holdout}: {error}") from None
+    say(arguments, f"fitting to {len(train):,} rows, testing on {len(test):,}")
+    model = estimator_of(arguments, target.is_classes).fit(train, y)
+    said = model.predict(test)
+    if not target.is_classes:
+        from sklearn.metrics import r2_score, root_mean_squared_error
+
+        return {
+            "rmse": float(root_mean_squared_error(truth, said)),
+            "r2": float(r2_score(truth, said)),
+        }
+    scores = {"accuracy": float((said == truth).mean())}
+    if hasattr(model, "predict_proba"):
+        from sklearn.metrics import log_loss, roc_auc_score
+
+        proba = model.predict_proba(test)
+        scores["log_loss"] = float(log_loss(truth, proba, labels=model.classes_))
+        if len(model.classes_) == 2:
+            scores["roc_auc"] = float(roc_auc_score(truth == model.classes_[1], proba[:, 1]))
+    return scores

@@ -1,0 +1,178 @@
+"""`bosquet info`: this machine, or what is in a file."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+from bosquet.cli.arguments import table_argument
+from bosquet.cli.inputs import load_model, read
+from bosquet.cli.output import answer, columns
+
+NAME = "info"
+HELP = "versions and this machine; with a file, what is in it"
+DESCRIPTION = (
+    "Without a file: versions of Bosquet and of what it works with, cores, instruction set. With a model"
+    " file: the model, its columns, its target. With a table: how it is written and what its columns hold."
+)
+EXAMPLES = """
+bosquet info
+bosquet info model.bosquet
+bosquet info data.csv --json
+"""
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "narwhals",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "statsmodels",
+)
+PEERS = ("lightgbm", "xgboost", "xgboost-cpu", "catboost")
+_MODEL = b"\x89BSQ"
+_SHOWN = 60
+
+
+def arguments(parser: Any) -> None:
+    table_argument(parser, "a model file or a table", nargs="?")
+
+
+def run(arguments: Any) -> None:
+    if arguments.data is None:
+        return _machine(arguments)
+    if _is_model(arguments.data):
+        return _model(arguments, load_model(arguments.data))
+    return _table(arguments, read(arguments))
+
+
+def _is_model(path: str) -> bool:
+    if path == "-" or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MODEL)) == _MODEL
+
+
+# ----------------------------------------------------------------------------------------- machine
+def machine() -> dict[str, Any]:
+    """Versions, cores and the instruction set that the core runs on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from bosquet import __version__
+    from bosquet._core import best_isa
+
+    def installed(name: str) -> str | None:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return None
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "bosquet": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": cores,
+        "instruction_set": best_isa(),
+        "packages": {name: installed(name) for name in PACKAGES},
+        "peers": {name: installed(name) for name in PEERS},
+    }
+
+
+def _machine(arguments: Any) -> None:
+    found = machine()
+    rows = [
+        [key.replace("_", " "), str(value)]
+        for key, value in found.items()
+        if not isinstance(value, dict)
+    ]
+    for group in ("packages", "peers"):
+        rows += [[name, version or "not installed"] for name, version in found[group].items()]
+    answer(arguments, found, columns(rows))
+
+
+# ------------------------------------------------------------------------------------------- model
+def _model(arguments: Any, model: Any) -> None:
+    from bosquet.tables import TableModel
+
+    inner = model.model if isinstance(model, TableModel) else model
+    found: dict[str, Any] = {
+        "file": arguments.data,
+        "bytes": os.path.getsize(arguments.data),
+        "estimator": type(inner).__name__,
+        "target": getattr(model, "target", None),
+        "classes": [str(label) for label in getattr(inner, "classes_", [])] or None,
+        "columns": int(getattr(inner, "n_features_in_", 0)),
+    }
+    for name in ("n_iter_", "n_estimators"):
+        if hasattr(inner, name):
+            found["rounds" if name == "n_iter_" else "trees"] = getattr(inner, name)
+            break
+    plans = model.tidier.plans if isinstance(model, TableModel) else []
+    found["features"] = [plan.to_state() for plan in plans] or [
+        {"name": str(name)} for name in getattr(inner, "feature_names_in_", [])
+    ]
+    rows = [
+        [key, ", ".join(value[:20]) if isinstance(value, list) else str(value)]
+        for key, value in found.items()
+        if key != "features" and value is not None
+    ]
+    listed = [[f"  {f['name']}", _of_plan(f)] for f in found["features"][:_SHOWN]]
+    if len(found["features"]) > _SHOWN:
+        listed.append([f"  ... and {len(found['features']) - _SHOWN} more", ""])
+    answer(arguments, found, columns(rows) + ("\n" + columns(listed) if listed else ""))
+
+
+def _of_plan(state: dict[str, Any]) -> str:
+    kind = state.get("kind", "")
+    if kind == "left out":
+        return f"left out: {state.get('reason', '')}"
+    parts = ", ".join(state.get("parts", []))
+    return f"{kind} ({parts})" if parts else kind
+
+
+# ------------------------------------------------------------------------------------------- table
+def _table(arguments: Any, frame: Any) -> None:
+    from bosquet.tables.columns import plan_column
+
+    described: list[dict[str, Any]] = []
+    for name, series in list(frame.items())[:_SHOWN]:
+        plan, note = plan_column(str(name), series)
+        described.append(
+            {
+                "name": str(name),
+                "kind": plan.kind if plan.kind != "left out" else plan.reason,
+                "missing": int(series.isna().sum()),
+                "distinct": int(series.nunique()) if plan.reason != "nested" else None,
+                "example": str(series.dropna().iloc[0]) if series.notna().any() else "",
+                "note": note,
+            }
+        )
+    about = dict(frame.attrs["reading"])
+    notes = about.pop("notes")
+    found = {
+        "file": arguments.data,
+        "rows": len(frame),
+        "columns": frame.shape[1],
+        "reading": about,
+        "notes": notes,
+        "described": described,
+    }
+    heading = ["column", "kind", "missing", "distinct", "for example", ""]
+    rows = [
+        [
+            d["name"][:40],
+            d["kind"],
+            str(d["missing"]),
+            str(d["distinct"]),
+            d["example"][:24],
+            d["note"],
+        ]
+        for d in described
+    ]
+    how = ", ".join(f"{key} {value!r}" for key, value in about.items() if key != "name")
+    more = f"\n... and {frame.shape[1] - _SHOWN} more columns" if frame.shape[1] > _SHOWN else ""
+    text = f"{arguments.data}: {len(frame):,} rows, {frame.shape[1]:,} columns; {how}\n"
+    answer(arguments, found, text + columns([heading, *rows], right=(2, 3)) + more)

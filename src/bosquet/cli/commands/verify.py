@@ -1,0 +1,50 @@
+"""`bosquet verify`: whether a model file is whole."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from bosquet.cli.arguments import UserError
+from bosquet.cli.inputs import load_model
+from bosquet.cli.output import answer
+
+NAME = "verify"
+HELP = "whether a model file is whole"
+DESCRIPTION = (
+    "Read a model file with every check there is: its length and checksum, its description, every node of"
+    " every tree; then write the model again and compare, byte for byte. The exit code is 2 for a file that"
+    " is damaged, cut short, or no model file."
+)
+EXAMPLES = """
+bosquet verify model.bosquet
+bosquet verify model.bosquet --json && ./deploy model.bosquet
+"""
+
+
+def arguments(parser: Any) -> None:
+    parser.add_argument("model", help="a model file")
+
+
+def run(arguments: Any) -> None:
+    from bosquet.io import model_bytes
+
+    model = load_model(arguments.model)
+    with open(arguments.model, "rb") as file:
+        data = file.read()
+    if model_bytes(model) != data:
+        # Older formats stay readable, and are written anew in today's.
+        written_by = int.from_bytes(data[8:12], "little")
+        newest = int.from_bytes(model_bytes(model)[8:12], "little")
+        if written_by == newest:
+            raise UserError(
+                f"{arguments.model}: written again it is another file; it was made by hand"
+            )
+    inner = getattr(model, "model", model)
+    name = type(inner).__name__
+    size = os.path.getsize(arguments.model)
+    answer(
+        arguments,
+        {"model": arguments.model, "whole": True, "estimator": name, "bytes": size},
+        f"{arguments.model}: a whole model file, {name}, {size:,} bytes",
+    )

@@ -1,0 +1,91 @@
+"""Candidates that share a fit, or that find their complexity inside one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.record import CurvePoint
+
+
+@dataclass(frozen=True)
+class Staged(Candidate):
+    """One of several complexities that a single fit shows: a number of rounds, of neighbours.
+
+    Candidates of one `family` differ in their complexity alone. Only the most complex one is fitted;
+    `stages(fitted, X, complexities)` then gives what each of them would say of X, in the order of the
+    complexities, which ascend: predict_proba's matrix, or numbers.
+    """
+
+    family: str
+    stages: Callable[[Any, Any, Sequence[float]], Iterable[np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a candidate that tunes itself is given."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    metric: Any
+    by: str  # "cv" or "validation"
+    folds: int
+    one_se: bool
+    seed: int
+    train: np.ndarray  # rows to learn from and rows to judge by, the same for all candidates
+    held: np.ndarray
+
+
+@dataclass(frozen=True)
+class Found:
+    """What it found: its curve, its score on the rows held out, and the candidate to fit on all rows."""
+
+    points: list[CurvePoint]
+    parameter: str
+    log: bool
+    by: str
+    score_title: str
+    candidate: Candidate
+    score: float  # of the study's metric, on the rows held out; compares candidates
+    spread: float | None
+    estimator: Any = None  # fitted to all rows already, or None
+
+
+@dataclass(frozen=True)
+class SelfTuned(Candidate):
+    """A candidate whose own fit looks for the complexity: pruning by folds, early stopping."""
+
+    tunes: Callable[[Task], Found]
+    remakes: Callable[[dict[str, Any]], Candidate | None]  # from the setting it found before
+    ways: frozenset[str] = field(default=frozenset({"cv", "validation"}))
+
+
+def candidate_with(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
+    """The candidate of a method that has a setting, as a study that is taken up again knows it.
+
+    Also one whose complexity was found inside a fit, which is not among `method.candidates`.
+    """
+    candidates = method.candidates(shape)
+    for candidate in candidates:
+        if candidate.setting == setting:
+            return candidate
+    for candidate in candidates:
+        if isinstance(candidate, SelfTuned):
+            again = candidate.remakes(setting)
+            if again is not None:
+                return again
+    return None
+
+
+def groups_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Candidates that share a fit together, in the order of their first members."""
+    groups: dict[Any, list[Candidate]] = {}
+    for place, candidate in enumerate(candidates):
+        key = ("family", candidate.family) if isinstance(candidate, Staged) else ("alone", place)
+        groups.setdefault(key, []).append(candidate)
+    return list(groups.values())

@@ -1,0 +1,63 @@
+"""Time: what a budget says, and how much of it is left."""
+
+from __future__ import annotations
+
+import re
+import time
+from numbers import Real
+from typing import Any
+
+_UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(sec|min|[smh])")
+
+
+def seconds_of(budget: Any) -> float | None:
+    """A budget in seconds: a number, or text such as "90s", "2m" or "1h30m"; None is no limit of time."""
+    if budget is None:
+        return None
+    if isinstance(budget, Real) and not isinstance(budget, bool):
+        seconds = float(budget)
+    else:
+        text = str(budget).strip().lower()
+        parts = _PART.findall(text)
+        if not parts or _PART.sub("", text).strip():
+            raise ValueError(
+                f"budget={budget!r} must be seconds, or text such as '90s', '2m' or '1h30m', or None"
+            )
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if not 0 < seconds < float("inf"):
+        raise ValueError(f"budget={budget!r} must be more than no time; None is without limit")
+    return seconds
+
+
+def in_words(seconds: float) -> str:
+    """Seconds as one says them: 0.4 s, 12 s, 1:34, 2:05:00."""
+    if seconds < 9.95:
+        return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, second = divmod(whole, 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+class Clock:
+    """Seconds since the study began, those of an earlier run of it included."""
+
+    def __init__(self, budget: float | None, before: float = 0.0):
+        self.budget, self.before = budget, before
+        self.started = time.monotonic()
+
+    @property
+    def timed(self) -> bool:
+        return self.budget is not None
+
+    def elapsed(self) -> float:
+        return self.before + time.monotonic() - self.started
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds until this share of the budget is used; infinite without one."""
+        if self.budget is None:
+            return float("inf")
+        return share * self.budget - self.elapsed()

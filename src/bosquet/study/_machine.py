@@ -1,0 +1,31 @@
+"""What the methods may take of the machine while a study runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bosquet._sklearn import effective_threads
+
+# Below this many values the threads of a matrix product cost more than they bring, and many times more
+# where other processes want the same processors. Folds are then tried side by side instead.
+SMALL_TABLE = 1_000_000
+# Megabytes that scikit-learn may use for distances at a time; its own limit of 1 GB is for large machines.
+WORKING_MEMORY = 64
+
+
+@contextmanager
+def modest(n_values: int) -> Iterator[None]:
+    """Matrix products on one thread for small tables, and little working memory."""
+    from sklearn import config_context
+    from threadpoolctl import threadpool_limits
+
+    limits: Any = {"blas": 1} if n_values < SMALL_TABLE else {}
+    with threadpool_limits(limits), config_context(working_memory=WORKING_MEMORY):
+        yield
+
+
+def fits_at_a_time(n_jobs: int | None) -> int:
+    """Fits that tuning tries side by side: as many as there are processors, unless told."""
+    return effective_threads(n_jobs)

@@ -1,0 +1,93 @@
+"""From what was given to the study's table: a tidy frame, a target, and what was done to either."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from bosquet.study._frames import as_frame, pandas_or_error
+from bosquet.study._target import Target, read_target
+
+
+@dataclass
+class StudyTable:
+    """The rows that a study is about.
+
+    Attributes
+    ----------
+    raw : pandas frame as it came, without the target and without rows that lack one
+    X : the same, tidy: numbers and categories
+    target : Target
+    tidier : does to new rows what was done to these
+    labels : the names of the rows in the table as it came
+    notes : what was left out or read otherwise
+    """
+
+    raw: Any
+    X: Any
+    target: Target
+    tidier: Any
+    labels: Any
+    notes: list[str]
+
+
+def read_study_table(data: Any, target: Any, task: str) -> StudyTable:
+    """A table and the name of its target, or X and y, made ready; errors are ValueErrors of one line."""
+    from bosquet.tables import TableTidier
+
+    frame = as_frame(data)
+    if len(frame) == 0:
+        raise ValueError("the table has no rows")
+    features, series, name = _parted(frame, target)
+    found = read_target(series, name, task)
+    raw = features if found.kept.all() else features[found.kept]
+    tidier = TableTidier().fit(raw)
+    tidier.target, tidier.target_kind = name, "class" if found.is_classes else "number"
+    X = tidier.transform(raw)
+    X.index = np.arange(len(X))
+    return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), [*found.notes, *tidier.notes])
+
+
+def _parted(frame: Any, target: Any) -> tuple[Any, Any, str]:
+    """Features and target, and the target's name."""
+    pandas = pandas_or_error()
+    if target is None:
+        raise ValueError("say what to predict: fit(table, 'name of a column') or fit(X, y)")
+    if isinstance(target, str):
+        return _by_name(frame, target)
+    name = str(getattr(target, "name", None) or "y")
+    if isinstance(target, pandas.Series):
+        series = target
+    else:
+        values = target.to_numpy() if hasattr(target, "to_numpy") else np.asarray(target)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.ndim != 1:
+            raise ValueError(
+                f"y has shape {values.shape}; a study predicts one number or label a row"
+            )
+        series = pandas.Series(values)
+    if len(series) != len(frame):
+        raise ValueError(f"X has {len(frame)} rows, but y has {len(series)}")
+    while name in map(str, frame.columns):  # the target is another column than the one of its name
+        name += " (target)"
+    return frame, series.set_axis(frame.index), name
+
+
+def _by_name(frame: Any, target: str) -> tuple[Any, Any, str]:
+    names = [str(name).strip() for name in frame.columns]
+    places = [place for place, name in enumerate(names) if name == target.strip()]
+    if not places:
+        near = get_close_matches(target, names, 1, 0.6)
+        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {shown}"
+        raise ValueError(f"there is no column {target!r} to be the target; {hint}")
+    if len(places) > 1:
+        raise ValueError(f"{len(places)} columns are called {target!r}: rename all but the target")
+    if len(names) == 1:
+        raise ValueError(f"the table has the target {target!r} and no other column to learn from")
+    others = [place for place in range(len(names)) if place != places[0]]
+    return frame.iloc[:, others], frame.iloc[:, places[0]], target.strip()

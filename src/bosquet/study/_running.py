@@ -1,0 +1,291 @@
+"""The seven steps, one after the other: from a table to a record of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet.study._clock import Clock
+from bosquet.study._frames import as_frame
+from bosquet.study._journal import Journal, fingerprint_of_table
+from bosquet.study._machine import fits_at_a_time, modest
+from bosquet.study._outcomes import Outcome, finite, plain
+from bosquet.study._ranking import ranked, truths_method
+from bosquet.study._reading import StudyTable
+from bosquet.study._schedule import NO_TIME, REPEATS_COUNTED, REPEATS_TIMED, Schedule, in_order
+from bosquet.study._splits import Split, seed_of, subsample
+from bosquet.study._telling import Teller, introduction
+from bosquet.study._trial import Setting, run_trial, training_rows
+from bosquet.study._truth import TrueRule
+from bosquet.study.choosing import BASELINE, TRUTH, Choice, choose
+from bosquet.study.comparing import FEWEST_SPLITS
+from bosquet.study.deciding import Decision
+from bosquet.study.method import Candidate, Method
+from bosquet.study.record import MethodRecord, Record
+from bosquet.study.scoring import Metric, default_metric, metric_named, metrics_of
+from bosquet.study.winner import Explainer
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for, checked."""
+
+    methods: Sequence[Method] | None
+    budget: float | None
+    metric: str
+    repeats: int | None
+    random_state: int
+    costs: Any
+    n_jobs: int | None
+    checkpoint: Any
+    verbose: int
+    bayes: Any = None
+    test: Any = None
+    title: str = ""
+    source: str = ""
+
+
+@dataclass
+class Result:
+    """What a run ends with."""
+
+    record: Record
+    model: Any  # fitted to all rows, tidy ones
+    decision: Decision | None
+    splits: list[Split]
+
+
+class Run:
+    """One study of one table."""
+
+    def __init__(self, table: StudyTable, wishes: Wishes):
+        self.table, self.wishes = table, wishes
+        self.clock = Clock(wishes.budget)
+        target = table.target
+        costs = checked_costs(wishes.costs, target)
+        name = default_metric(target.task, target.rarest, costs)
+        name = name if wishes.metric == "auto" else wishes.metric
+        of: dict[str, Any] = {"positive": target.positive, "costs": costs}
+        self.metric: Metric = metric_named(name, target.task, target.classes, **of)
+        self.metrics = metrics_of(target.task, target.classes, **of)
+        self.methods = self._methods()
+        self.setting = Setting(
+            table.X,
+            target,
+            self.metric,
+            self.metrics,
+            _shape(table),
+            wishes.random_state,
+            fits_at_a_time(wishes.n_jobs),
+        )
+        self.notes = list(table.notes)
+
+    # ------------------------------------------------------------------ all of it
+    def go(self) -> Result:
+        """Explore, split, tune, compare, repeat, choose, explain."""
+        with modest(len(self.table.X) * self.setting.shape.n_indicators):
+            return self._steps()
+
+    def _steps(self) -> Result:
+        journal = Journal(self.wishes.checkpoint, self._heading())
+        self.clock.before = journal.seconds
+        width = max(len(method.title) for method in self.methods)
+        teller = Teller(self.wishes.verbose, self.clock, self.metric, width)
+        teller.say(introduction(self.table, self.metric, self.wishes.budget, len(self.methods)))
+        exploration = self._explored()
+        schedule = Schedule(
+            self.setting, self.methods, self.clock, journal, self._repeats(), teller.outcome
+        )
+        schedule.run()
+        rows = ranked(schedule, self.methods)
+        choice = choose(rows, self.metric)
+        if choice is None:
+            reasons = "; ".join(f"{row['title']}: {row['message']}" for row in rows[:3])
+            raise ValueError(f"no method could be fitted to this table: {reasons}")
+        teller.say(choice.why)
+        self.notes += [*schedule.notes, *self._notes(rows, schedule)]
+        model, decision, winner = self._winner(schedule, choice)
+        record = self._record(exploration, rows, winner, schedule)
+        return Result(record, model, decision, schedule.splits)
+
+    def _explored(self) -> Any:
+        from bosquet.study.exploration import explore
+
+        target = self.table.target
+        frame = self.table.raw.assign(**{target.name: target.y})
+        test = None if self.wishes.test is None else as_frame(self.wishes.test)
+        return explore(frame, target.name, target.task, test, tidier=self.table.tidier)
+
+    # ------------------------------------------------------------------- methods
+    def _methods(self) -> list[Method]:
+        from bosquet.study.methods import METHODS
+
+        task = self.table.target.task
+        chosen = list(self.wishes.methods or METHODS.values())
+        chosen = [method for method in chosen if task in method.tasks]
+        if not chosen:
+            raise ValueError(f"none of the methods is for a {task} task")
+        if not any(method.name == BASELINE for method in chosen):
+            chosen.insert(0, METHODS[BASELINE])
+        if self.wishes.bayes is not None:
+            rule = TrueRule(self.wishes.bayes, self.table.target)
+            chosen.append(truths_method(rule, frozenset({task})))
+        return in_order(chosen)
+
+    def _repeats(self) -> int:
+        if self.wishes.repeats is not None:
+            return self.wishes.repeats
+        return REPEATS_COUNTED if self.wishes.budget is None else REPEATS_TIMED
+
+    def _heading(self) -> dict[str, Any]:
+        """What the outcomes follow from; a checkpoint of anything else is not gone on with."""
+        if self.wishes.checkpoint is None:
+            return {}
+        wishes = self.wishes
+        return plain(
+            {
+                "table": fingerprint_of_table(self.table.X, self.table.target.y),
+                "target": self.table.target.name,
+                "task": self.table.target.task,
+                "methods": [method.name for method in self.methods],
+                "metric": self.metric.name,
+                "costs": self.metric.costs,
+                "random_state": wishes.random_state,
+                "schedule": "counted" if wishes.budget is None else "timed",
+            }
+        )
+
+    # -------------------------------------------------------------------- winner
+    def _winner(self, schedule: Schedule, choice: Choice) -> tuple[Any, Decision | None, Any]:
+        """The chosen method fitted to all rows, how it decides, and what there is to say of it."""
+        method = next(method for method in self.methods if method.name == choice.name)
+        outcome = schedule.outcomes(method)[0]
+        split = schedule.splits[0]
+        rows, _ = training_rows(self.setting, method, split.train, None, outcome)
+        candidate, fitted = self._refitted(schedule, method, outcome, split, rows)
+        model = self._fitted_to_all(method, candidate, outcome)
+        explainer = Explainer(
+            self.setting, split, candidate, outcome, fitted, rows, self.table.labels, self.clock
+        )
+        winner = explainer.explain(choice)
+        self.notes += explainer.notes
+        if not self.table.target.is_classes:
+            return model, None, winner
+        metric = self.metric
+        decision = Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)
+        return model, decision, winner
+
+    def _refitted(
+        self, schedule: Schedule, method: Method, outcome: Outcome, split: Split, rows: np.ndarray
+    ) -> tuple[Candidate, Any]:
+        """The first split's candidate and its fit: as they are, or again where the study was resumed."""
+        study = self.setting
+        candidate, fitted = study.candidates.get(method.name), schedule.fitted.get(method.name)
+        if candidate is not None and fitted is not None:
+            return candidate, fitted
+        if candidate is None:
+            again, fitted = run_trial(study, method, split, seconds=self._again(), first=None)
+            if fitted is not None and again.setting == outcome.setting:
+                return study.candidates[method.name], fitted
+            candidate = study.candidates.get(method.name)
+        if candidate is None:
+            raise ValueError(f"{method.title} could not be fitted again: {outcome.message}")
+        seed = seed_of(study.random_state, "fit", method.name, split.number)
+        return candidate, candidate.make(seed).fit(study.X.iloc[rows], study.y[rows])
+
+    def _again(self) -> float | None:
+        return None if not self.clock.timed else max(self.clock.left(), 1.0)
+
+    def _fitted_to_all(self, method: Method, candidate: Candidate, outcome: Outcome) -> Any:
+        study = self.setting
+        seed = seed_of(study.random_state, "fit", method.name, "all")
+        if not outcome.subsampled:
+            return candidate.make(seed).fit(study.X, study.y)
+        is_classes = study.target.is_classes
+        rows = subsample(study.y, outcome.rows_used, seed, stratify=is_classes)
+        return candidate.make(seed).fit(study.X.iloc[rows], study.y[rows])
+
+    # -------------------------------------------------------------------- record
+    def _notes(self, rows: list[MethodRecord], schedule: Schedule) -> list[str]:
+        notes = []
+        fewer = [row for row in rows if row["subsampled"]]
+        if fewer:
+            told = ", ".join(f"{row['title']} on {row['rows_used']:,}" for row in fewer)
+            notes.append(f"Too dear for all training rows, and tuned on a subsample: {told}.")
+        if len(schedule.splits) < FEWEST_SPLITS:
+            notes.append(
+                "Intervals are from draws of the first split's test rows: with fewer than"
+                f" {FEWEST_SPLITS} splits they do not know how scores change with the training rows."
+            )
+        late = [row["title"] for row in rows if row["message"] == NO_TIME]
+        if late:
+            notes.append(f"No time was left for {', '.join(late)}.")
+        return notes
+
+    def _record(
+        self, exploration: Any, rows: list[MethodRecord], winner: Any, schedule: Schedule
+    ) -> Record:
+        from bosquet import __version__
+
+        target = self.table.target
+        positive = str(target.classes[target.positive]) if target.task == "binary" else None
+        record: Record = {
+            "version": VERSION,
+            "bosquet": __version__,
+            "title": self.wishes.title or f"Study of {target.name}",
+            "source": self.wishes.source,
+            "task": target.task,
+            "target": target.name,
+            "classes": [str(label) for label in target.classes],
+            "positive": positive,
+            "metric": self.metric.described(),
+            "metrics": [metric.described() for metric in self.metrics],
+            "costs": None if self.metric.costs is None else self.metric.costs.tolist(),
+            "n_rows": len(target.y),
+            "n_test": len(schedule.splits[0].test),
+            "repeats": len(schedule.splits),
+            "budget": self.wishes.budget,
+            "seconds": round(self.clock.elapsed(), 2),
+            "random_state": self.wishes.random_state,
+            "exploration": exploration,
+            "methods": rows,
+            "winner": winner,
+            "notes": self.notes,
+        }
+        return finite(plain(record))
+
+
+def _shape(table: StudyTable) -> Any:
+    from bosquet.study.shapes import table_shape
+
+    return table_shape(table.X, table.target.y, table.target.task)
+
+
+def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
+    """A matrix of costs, rows the truth; a mapping gives what it costs to miss each class."""
+    from bosquet.trust.costs import check_costs, cost_threshold
+
+    if costs is None:
+        return None
+    if not target.is_classes:
+        raise ValueError("costs are for classes, but the target is a number")
+    if isinstance(costs, dict):
+        labels = [str(label) for label in target.classes]
+        unknown = [key for key in costs if str(key) not in labels]
+        if unknown:
+            raise ValueError(f"costs names the class {unknown[0]!r}, which is none of {labels}")
+        missed = {str(key): float(value) for key, value in costs.items()}
+        rows = np.array([missed.get(label, 1.0) for label in labels])
+        costs = np.where(np.eye(len(labels)) == 1, 0.0, rows[:, None])
+    matrix = check_costs(costs, len(target.classes))
+    if len(target.classes) == 2:
+        cost_threshold(matrix)  # refuses costs under which one answer is always the cheaper
+    return matrix
+
+
+__all__ = ["TRUTH", "Result", "Run", "Wishes", "checked_costs"]

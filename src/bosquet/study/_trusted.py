@@ -1,0 +1,144 @@
+"""How far the winner can be trusted on test rows: calibration, coverage, margins, its certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet._targets import class_numbers
+from bosquet.study._frames import take
+from bosquet.study.held_out import histogram
+from bosquet.study.record import Histogram
+from bosquet.study.scoring import Metric, answer_of
+
+NOMINAL = 0.9
+FEWEST_ROWS = 40  # of a half, below which neither can be measured
+MOST_ROWS = 10_000
+MOST_ROUNDS = 400
+
+
+def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Two halves of the test rows: one to calibrate on, one to see what it is worth."""
+    order = np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
+    half = len(order) // 2
+    return None if half < FEWEST_ROWS else (np.sort(order[:half]), np.sort(order[half:]))
+
+
+def coverage_on(
+    model: Any, X: Any, y: np.ndarray, metric: Metric, seed: int
+) -> dict[str, float] | None:
+    """Share of truths inside intervals (or sets) of nominal coverage, and how large those are.
+
+    Each half of the test rows is looked at with intervals that the other half has calibrated.
+    """
+    parts = halves(len(y), seed)
+    if parts is None:
+        return None
+    found = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
+    inside, size = np.mean(found, axis=0).tolist()
+    name = "mean_width" if metric.needs == "number" else "mean_size"
+    return {"nominal": NOMINAL, "observed": inside, name: size}
+
+
+def _covered(
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    metric: Metric,
+    first: np.ndarray,
+    second: np.ndarray,
+    seed: int,
+) -> tuple[float, float]:
+    """The share of truths covered in the second half, calibrated on the first, and the mean size."""
+    from bosquet.trust import ConformalModel, covered
+
+    wrapped = ConformalModel(model, prefit=True, random_state=seed).fit(take(X, first), y[first])
+    if metric.needs == "number":
+        intervals = wrapped.predict_interval(take(X, second), coverage=NOMINAL)
+        inside = covered(y[second], intervals)
+        return float(inside.mean()), float((intervals[:, 1] - intervals[:, 0]).mean())
+    sets = wrapped.predict_set(take(X, second), coverage=NOMINAL)
+    inside = covered(y[second], sets, classes=wrapped.classes_)
+    return float(inside.mean()), float(np.asarray(sets).sum(axis=1).mean())
+
+
+def calibration_on(
+    model: Any, X: Any, y: np.ndarray, metric: Metric, seed: int
+) -> dict[str, float] | None:
+    """Brier score and calibration error, as they are and after calibrating on the other half."""
+    from bosquet.trust import CalibratedModel, calibration_error
+
+    parts = halves(len(y), seed) if metric.needs != "number" else None
+    if parts is None or not hasattr(model, "predict_proba"):
+        return None
+    before = answer_of(model, X, metric)
+    after = np.empty_like(before)
+    for learn, judge in (parts, parts[::-1]):
+        if len(np.unique(y[learn])) < len(metric.classes):
+            return _measured(y, before, metric, calibration_error)
+        method = "isotonic" if len(learn) >= 1000 else "platt"
+        wrapped = CalibratedModel(model, method=method, cv="prefit")
+        wrapped.fit(take(X, learn), y[learn])
+        after[judge] = answer_of(wrapped, take(X, judge), metric)
+    rows = np.sort(np.concatenate(parts))
+    found = _measured(y[rows], before[rows], metric, calibration_error)
+    calibrated = _measured(y[rows], after[rows], metric, calibration_error)
+    return found | {f"{name}_after": value for name, value in calibrated.items()}
+
+
+def _measured(y: np.ndarray, p: np.ndarray, metric: Metric, error: Any) -> dict[str, float]:
+    numbers = class_numbers(y, metric.classes)
+    p = p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300)
+    if len(metric.classes) == 2:
+        event = (numbers == metric.positive).astype(int)
+        score = p[:, metric.positive]
+        brier = float(((score - event) ** 2).mean())
+        gap = error(event, score, classes=[0, 1], n_bootstrap=50)
+    else:
+        truth = np.eye(len(metric.classes))[numbers]
+        brier = float(((p - truth) ** 2).sum(axis=1).mean())
+        gap = error(numbers, p, classes=np.arange(len(metric.classes)), n_bootstrap=50)
+    return {"brier": brier, "ece": float(gap.corrected)}
+
+
+def certificate_of(model: Any) -> dict[str, Any] | None:
+    """What the rounds of a boosted vote prove, for drawing: edges, errors and bounds round by round."""
+    found = getattr(model, "certificate_", None)
+    if found is None:
+        return None
+    step = max(1, -(-found.n_rounds // MOST_ROUNDS))
+    rounds = np.unique(np.append(np.arange(0, found.n_rounds, step), found.n_rounds - 1))
+
+    def column(values: Any) -> list[float] | None:
+        return None if values is None else [float(v) for v in np.asarray(values)[rounds]]
+
+    return {
+        "text": str(found),
+        "rounds": (rounds + 1).tolist(),
+        "error": column(found.training_errors),
+        "bound": column(found.product),
+        "edges": column(found.edges),
+        "holds": bool(found.holds()),
+    }
+
+
+def margins_of(model: Any, X: Any, y: np.ndarray, metric: Metric) -> Histogram | None:
+    """Margins of a boosted classifier: of its vote on the training rows, or of its probabilities.
+
+    The latter is the probability of the true class less the largest other one, on the rows given.
+    """
+    if metric.needs == "number" or not _is_boosted(model):
+        return None
+    found = getattr(model, "certificate_", None)
+    if found is not None and found.margins is not None:
+        return histogram(np.clip(found.margins, -1, 1))
+    p = answer_of(model, X, metric)
+    rows, truth = np.arange(len(y)), class_numbers(y, metric.classes)
+    own = p[rows, truth]
+    p[rows, truth] = -np.inf
+    return histogram(own - p.max(axis=1))
+
+
+def _is_boosted(model: Any) -> bool:
+    return type(model).__module__.startswith("bosquet.boosting")

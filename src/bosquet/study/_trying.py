@@ -1,0 +1,119 @@
+"""Fits that are tried: several at a time, until time is up, with what they warned of and why they failed."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+LONGEST = 240  # characters of a message
+
+
+@dataclass
+class Tried:
+    """What came of one call: a value or an error, or neither where time was up before it began."""
+
+    value: Any = None
+    error: Exception | None = None
+    begun: bool = True
+    seconds: float = 0.0
+    warned: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When tuning began, and how long it may take."""
+
+    started: float
+    seconds: float | None
+
+    @classmethod
+    def start(cls, seconds: float | None) -> Clock:
+        return cls(time.monotonic(), seconds)
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+    def allows(self, seconds: float = 0.0) -> bool:
+        """Whether there is time left for so many seconds more."""
+        return self.seconds is None or self.elapsed + seconds < self.seconds
+
+
+def try_all(
+    function: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    *,
+    workers: int = 1,
+    clock: Clock | None = None,
+    inner: int | None = None,
+) -> list[Tried]:
+    """Call `function` with each tuple of arguments; the first call is made whatever the time.
+
+    Threads, not processes: the fits let go of the interpreter where they take long, and the table
+    need not be copied. `inner` limits the OpenMP threads that each call may start itself.
+    """
+    with collected_warnings() as heard:
+
+        def attempt(number: int) -> Tried:
+            if number and clock is not None and not clock.allows():
+                return Tried(begun=False)
+            result = Tried()
+            heard.listener = result.warned
+            began = time.monotonic()
+            try:
+                result.value = function(*calls[number])
+            except Exception as error:  # a candidate may fail in any way; it is told, and left out
+                result.error = error
+            finally:
+                heard.listener = None
+            result.seconds = time.monotonic() - began
+            return result
+
+        if workers <= 1 or len(calls) == 1:
+            with threadpool_limits(inner, user_api="openmp"):
+                return [attempt(number) for number in range(len(calls))]
+        # OpenMP's limit is a thread's own, so each worker has to be told.
+        with ThreadPoolExecutor(workers, initializer=_limit_openmp, initargs=(inner,)) as pool:
+            return list(pool.map(attempt, range(len(calls))))
+
+
+def _limit_openmp(inner: int | None) -> None:
+    if inner is not None:
+        threadpool_limits(inner, user_api="openmp")
+
+
+@contextmanager
+def collected_warnings() -> Iterator[Any]:
+    """Warnings go to the list that the thread which warns has set as its `listener`.
+
+    One catch for all threads: Python's own is not made for several at once.
+    """
+    local = threading.local()
+
+    def hear(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        listener = getattr(local, "listener", None)
+        text = first_line(message)
+        if listener is not None and text not in listener:
+            listener.append(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.showwarning = hear
+        yield local
+
+
+def first_line(message: Any) -> str:
+    """The first line of an error or a warning, cut to a bearable length."""
+    lines = str(message).strip().splitlines()
+    text = lines[0].strip() if lines else type(message).__name__
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

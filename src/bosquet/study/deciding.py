@@ -1,0 +1,111 @@
+"""From probabilities to decisions: the threshold that suits the costs, or a rare class.
+
+It is chosen on training rows by models that have not seen them, never on test rows.
+
+>>> import numpy as np
+>>> from bosquet.study.deciding import best_threshold
+>>> p, event = np.array([0.1, 0.2, 0.4, 0.7]), np.array([False, False, True, True])
+>>> round(best_threshold(p, event, alarm=1.0, miss=1.0), 3)
+0.3
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet._targets import class_numbers
+from bosquet.study._frames import take
+from bosquet.study.scoring import Metric, answer_of, decided
+
+FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How probabilities become decisions.
+
+    `threshold` is the probability of the positive class from which on it is decided for; without one the
+    likeliest class, or the one of least expected cost.
+    """
+
+    classes: np.ndarray
+    positive: int = 1
+    threshold: float | None = None
+    costs: np.ndarray | None = None
+
+    def __call__(self, probabilities: np.ndarray) -> np.ndarray:
+        """Labels."""
+        if self.threshold is None:
+            return self.classes[decided(probabilities, self.costs)]
+        said = probabilities[:, self.positive] >= self.threshold
+        return self.classes[np.where(said, self.positive, 1 - self.positive)]
+
+    def as_costs(self) -> np.ndarray | None:
+        """Costs under which the class of least expected cost is the decision; None for the likeliest."""
+        if self.threshold is None:
+            return self.costs
+        costs = np.zeros((2, 2))
+        costs[1 - self.positive, self.positive] = self.threshold
+        costs[self.positive, 1 - self.positive] = 1 - self.threshold
+        return costs
+
+
+def best_threshold(p: np.ndarray, event: np.ndarray, *, alarm: float, miss: float) -> float:
+    """The threshold on p of least cost, with the cost of a false alarm and of a missed event.
+
+    It lies halfway between two scores; of several equally good ones in the middle of them.
+    """
+    order = np.argsort(p, kind="stable")
+    p, event = p[order], event[order]
+    # cost[k]: the k lowest scores are below the threshold.
+    missed = np.concatenate([[0], np.cumsum(event)]) * miss
+    alarms = np.concatenate([np.cumsum((~event)[::-1])[::-1], [0]]) * alarm
+    cost = missed + alarms
+    possible = np.concatenate([[True], p[1:] > p[:-1], [True]])  # equal scores stay together
+    best = np.flatnonzero(possible & (cost <= cost[possible].min() * (1 + 1e-12)))
+    place = int(best[len(best) // 2])
+    low = p[place - 1] if place > 0 else 0.0
+    high = p[place] if place < len(p) else 1.0
+    return float((low + high) / 2)
+
+
+def out_of_fold(
+    candidate: Any, X: Any, y: np.ndarray, metric: Metric, seed: int, folds: int = FOLDS
+) -> np.ndarray:
+    """Probabilities of rows by models fitted on the other folds."""
+    from sklearn.model_selection import StratifiedKFold
+
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    folds = max(2, min(folds, rarest))
+    answer = np.empty((len(y), len(metric.classes)))
+    parts = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**31)
+    for train, test in parts.split(np.zeros(len(y)), y):
+        model = candidate.make(seed).fit(take(X, train), y[train])
+        answer[test] = answer_of(model, take(X, test), metric)
+    return answer
+
+
+def needs_threshold(metric: Metric, rare: bool) -> bool:
+    """Whether to decide otherwise than for the likeliest: two classes, with costs or one of them rare."""
+    return len(metric.classes) == 2 and (metric.costs is not None or rare)
+
+
+def choose_decision(answer: np.ndarray, y: np.ndarray, metric: Metric) -> Decision:
+    """The decision of least cost on answers out of fold; without costs, of the best balanced accuracy."""
+    event = class_numbers(y, metric.classes) == metric.positive
+    if metric.costs is None:
+        alarm, miss = 1 / max((~event).sum(), 1), 1 / max(event.sum(), 1)
+    else:
+        other = 1 - metric.positive
+        alarm = metric.costs[other, metric.positive] - metric.costs[other, other]
+        miss = metric.costs[metric.positive, other] - metric.costs[metric.positive, metric.positive]
+    threshold = best_threshold(answer[:, metric.positive], event, alarm=alarm, miss=miss)
+    return Decision(metric.classes, metric.positive, threshold, metric.costs)
+
+
+def plain_decision(metric: Metric) -> Decision:
+    """For the likeliest class, or the one of least expected cost."""
+    return Decision(metric.classes, metric.positive, None, metric.costs)

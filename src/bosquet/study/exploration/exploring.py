@@ -1,0 +1,199 @@
+"""`explore`: one look at a table and its target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet.study.exploration import findings as say
+from bosquet.study.exploration.drift import drifts
+from bosquet.study.exploration.features import Feature, feature_of
+from bosquet.study.exploration.relations import quick_relations, spearman
+from bosquet.study.exploration.summaries import column_of, target_histogram
+from bosquet.study.exploration.target import ExploredTarget, target_of
+from bosquet.study.record import Column, Exploration, Task
+from bosquet.tables import TableTidier
+from bosquet.tables.delimited import distinct_names
+
+MOST_COLUMNS = 300  # looked at one by one; of a wider table those most related to the target
+MOST_ROWS = 10_000  # relations and leaks are measured on
+MOST_CORRELATED = 25  # numbers in the table of correlations
+MOST_CATEGORIES = 25
+_WIDE = 1000  # columns compared to find copies of rows
+
+
+def explore(
+    frame: Any, target: str, task: Task, test: Any = None, *, tidier: TableTidier | None = None
+) -> Exploration:
+    """What a table is like: distributions by class, relations, and what a reader should beware of.
+
+    Missing values, outliers, copies of rows, columns that are constant, name the row, say the same as others
+    or give the target away, rare classes, and, with a second table, columns that have drifted.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With the target, which no row may lack.
+    target : str
+    task : "binary", "multiclass" or "regression"
+    test : pandas.DataFrame, optional
+        Other rows, to look for drift.
+    tidier : TableTidier, optional
+        What was made of the columns, if that is known already.
+
+    Returns
+    -------
+    Exploration
+        See `bosquet.study.record.Exploration`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bosquet.study.exploration import explore
+    >>> found = explore(load_iris(as_frame=True).frame, "target", "multiclass")
+    >>> [(c["name"], round(c["relation"], 2)) for c in found["columns"]][2]
+    ('petal length (cm)', 0.86)
+    >>> found["duplicates"], found["warnings"][0]["kind"]
+    (1, 'leak')
+    """
+    names, _ = distinct_names([str(name) for name in frame.columns])
+    frame = frame.set_axis(names, axis=1)
+    frame.attrs = {}
+    target_column = target_of(frame[target], target, task)
+    features_frame = frame.drop(columns=target)
+    tidier = tidier or TableTidier().fit(features_frame)
+    rows = len(frame)
+    random = np.random.default_rng(0)
+    sample = _sample(rows, target_column, random)
+    plans = _chosen_plans(features_frame, tidier, target_column, sample)
+    features = [feature_of(plan, features_frame[plan.name]) for plan in plans]
+    columns = [column_of(feature, target_column, sample) for feature in features]
+    copies, conflicting = _copies(features_frame, frame[target])
+    correlations, matrix = _correlations(features, columns, sample)
+    sampled = [feature.take(sample) for feature in features if feature.used]
+    warnings = [
+        *say.leaks(sampled, target_column.take(sample), random),
+        *say.duplicates(copies, conflicting, rows),
+        *say.rare(target_column),
+        *say.missing(features),
+        *say.outliers(features),
+        *say.correlated(correlations["names"], matrix, _categories(features, columns, sample)),
+        *say.left_out(features),
+        *say.limits(len(columns), len(names) - 1, len(sample), rows),
+    ]
+    if test is not None:
+        warnings += _drift(features, test)
+    return Exploration(
+        n_rows=rows,
+        n_columns=len(names) - 1,
+        duplicates=copies,
+        target=target_histogram(target_column),
+        columns=columns,
+        correlations=correlations,
+        warnings=say.by_severity(warnings),
+    )
+
+
+def _sample(rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
+    """Rows for what is costly; of a rare class more than its share, that it be seen at all."""
+    if rows <= MOST_ROWS:
+        return np.arange(rows)
+    if not target.is_classes:
+        return np.sort(random.choice(rows, MOST_ROWS, replace=False))
+    kept = random.choice(rows, MOST_ROWS, replace=False)
+    rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * rows)
+    if rarest.size:
+        kept = np.union1d(kept, random.permutation(rarest)[: MOST_ROWS // 10])
+    return np.sort(kept)
+
+
+def _chosen_plans(
+    frame: Any, tidier: TableTidier, target: ExploredTarget, sample: np.ndarray
+) -> list[Any]:
+    plans = tidier.plans
+    if len(plans) <= MOST_COLUMNS:
+        return plans
+    rows = sample[:2000]
+    names = [plan.name for plan in plans]
+    strength = quick_relations(frame.iloc[rows], names, target.take(rows))
+    # Columns that are no numbers are few in such a table, and have a place of their own.
+    strength += [1.0 if plan.kind in ("category", "ordinal", "date") else 0.0 for plan in plans]
+    strength -= [2.0 if plan.kind == "left out" else 0.0 for plan in plans]
+    best = np.sort(np.argsort(-strength, kind="stable")[:MOST_COLUMNS])
+    return [plans[place] for place in best]
+
+
+def _copies(frame: Any, target: Any) -> tuple[int, int]:
+    """Rows that are copies of an earlier one, and rows alike but for the target."""
+    some = frame.iloc[:, :_WIDE]
+    alike = _hashed(some)
+    suspects = _repeated(alike)
+    if not suspects.any():
+        return 0, 0
+    if frame.shape[1] > _WIDE:
+        frame, target = frame[suspects], target[suspects]
+        alike = _hashed(frame)
+        suspects = _repeated(alike)
+        if not suspects.any():
+            return 0, 0
+    labels = np.unique(np.asarray(target.tolist()), return_inverse=True)[1]
+    whole = alike * np.uint64(0x9E3779B97F4A7C15) + labels.astype(np.uint64)
+    copies = len(whole) - len(np.unique(whole))
+    group = np.unique(alike, return_inverse=True)[1]
+    pairs = np.unique(np.column_stack([group, labels]), axis=0)
+    several = np.bincount(pairs[:, 0], minlength=group.max() + 1) > 1
+    return int(copies), int(several[group].sum())
+
+
+def _hashed(frame: Any) -> np.ndarray:
+    """A number for each row, the same for equal rows."""
+    import pandas as pd
+
+    try:
+        hashes: np.ndarray = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    except TypeError:  # lists and the like
+        hashes = pd.util.hash_pandas_object(frame.astype(str), index=False).to_numpy()
+    return hashes
+
+
+def _repeated(hashes: np.ndarray) -> np.ndarray:
+    _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    repeated: np.ndarray = counts[inverse] > 1
+    return repeated
+
+
+def _strongest(
+    features: list[Feature], columns: list[Column], kinds: tuple[str, ...], most: int
+) -> list[Feature]:
+    chosen = [
+        (-(column["relation"] or 0.0), place)
+        for place, (feature, column) in enumerate(zip(features, columns, strict=True))
+        if feature.used and feature.kind in kinds and feature.distinct > 1
+    ]
+    return [features[place] for _, place in sorted(sorted(chosen)[:most], key=lambda pair: pair[1])]
+
+
+def _correlations(
+    features: list[Feature], columns: list[Column], sample: np.ndarray
+) -> tuple[dict[str, Any], np.ndarray]:
+    numbers = _strongest(features, columns, ("number", "date"), MOST_CORRELATED)
+    if len(numbers) < 2:
+        return {"names": [], "matrix": []}, np.zeros((0, 0))
+    matrix = spearman([feature.take(sample) for feature in numbers])
+    names = [feature.name for feature in numbers]
+    return {"names": names, "matrix": [[round(float(v), 4) for v in row] for row in matrix]}, matrix
+
+
+def _categories(
+    features: list[Feature], columns: list[Column], sample: np.ndarray
+) -> list[Feature]:
+    chosen = _strongest(features, columns, ("category",), MOST_CATEGORIES)
+    return [feature.take(sample) for feature in chosen]
+
+
+def _drift(features: list[Feature], test: Any) -> list[Any]:
+    names, _ = distinct_names([str(name) for name in test.columns])
+    test = test.set_axis(names, axis=1)
+    both = [f for f in features if f.used and f.name in names]
+    return drifts(both, [feature_of(f.plan, test[f.name]) for f in both])

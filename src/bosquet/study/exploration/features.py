@@ -1,0 +1,120 @@
+"""The columns of a table as exploring sees them: numbers or codes, once, and cut into bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bosquet.tables.columns import ColumnPlan, as_numbers
+from bosquet.tables.dates import as_dates, parsed_dates
+from bosquet.tables.levels import leveled, texts_of
+
+BINS = 20  # of a number, to see how it goes with the target
+FINE_BINS = 200  # to see whether it gives the target away
+_DAYS_A_YEAR = 365.2425
+
+
+@dataclass
+class Feature:
+    """A column: `numbers` (NaN where missing), or `codes` (-1 where missing) of `levels`."""
+
+    plan: ColumnPlan
+    kind: str  # as in the record: number, category, date, text, identifier, constant
+    numbers: np.ndarray | None = None
+    codes: np.ndarray | None = None
+    levels: list[str] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def used(self) -> bool:
+        return self.plan.kind != "left out"
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        if self.numbers is not None:
+            return np.isnan(self.numbers)
+        assert self.codes is not None
+        return self.codes < 0
+
+    @cached_property
+    def ordered(self) -> np.ndarray:
+        """The numbers that are there, ascending."""
+        assert self.numbers is not None
+        return np.sort(self.numbers[~self.missing])
+
+    @cached_property
+    def distinct(self) -> int:
+        if self.levels is not None:
+            return len(self.levels)
+        values = self.ordered
+        return int(np.count_nonzero(values[1:] != values[:-1])) + 1 if values.size else 0
+
+    def bins(self, most: int = BINS) -> tuple[np.ndarray, int]:
+        """A code for each row and how many there are; missing values have the last one.
+
+        Numbers are cut at quantiles, of categories the commonest keep a code each.
+        """
+        if self.numbers is not None:
+            cuts = (
+                np.unique(np.quantile(self.ordered, np.linspace(0, 1, most + 1)[1:-1]))
+                if (self.ordered.size)
+                else np.zeros(0)
+            )
+            codes = np.searchsorted(cuts, self.numbers, side="left")
+            count = len(cuts) + 1
+        else:
+            assert self.codes is not None
+            counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels or []))
+            order = np.argsort(-counts, kind="stable")
+            place = np.minimum(np.argsort(order), most)
+            codes = place[self.codes] if counts.size else np.zeros(len(self.codes), dtype=np.intp)
+            count = min(len(counts), most + 1)
+        codes = np.where(self.missing, count, codes)
+        return codes.astype(np.intp), count + 1
+
+    def take(self, rows: np.ndarray) -> Feature:
+        """Some of the rows."""
+        return Feature(
+            self.plan,
+            self.kind,
+            None if self.numbers is None else self.numbers[rows],
+            None if self.codes is None else self.codes[rows],
+            self.levels,
+        )
+
+
+def feature_of(plan: ColumnPlan, series: Any) -> Feature:
+    """A column by what the tidier made of it."""
+    if plan.kind in ("number", "boolean"):
+        values = np.asarray(plan.apply(series)[0][0], dtype=float)
+        return Feature(plan, "number", numbers=values)
+    if plan.kind == "date":
+        return Feature(plan, "date", numbers=_years(plan, series))
+    kind = "category"
+    if plan.kind == "left out":
+        kind = {"empty": "constant", "nested": "text"}.get(plan.reason, plan.reason)
+        if series.dtype.kind in "iufb":
+            return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
+    known = leveled(series)
+    if known is None:  # lists and the like: nothing is known of them
+        return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])
+    return Feature(plan, kind, codes=known.codes, levels=texts_of(known.levels))
+
+
+def _years(plan: ColumnPlan, series: Any) -> np.ndarray:
+    """Dates as years and their fractions, which can be read off an axis."""
+    if plan.format is None:
+        dates = as_dates(series)
+    else:
+        known = leveled(series)
+        assert known is not None
+        by_level = parsed_dates(texts_of(known.levels), plan.format)
+        dates = known.spread(by_level, np.datetime64("NaT"))
+    days = (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+    return np.asarray(1970 + days / _DAYS_A_YEAR, dtype=float)

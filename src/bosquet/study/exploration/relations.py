@@ -1,0 +1,163 @@
+r"""How columns go with the target and with each other, on one scale from 0 to 1.
+
+A column is cut into bins. With classes the measure is Cramér's V of the table of bins and classes, corrected
+for what chance alone would give (Bergsma, 2013); with numbers it is the correlation ratio
+
+.. math:: \eta = \sqrt{1 - \frac{\sum_i (y_i - \bar y_{b(i)})^2}{\sum_i (y_i - \bar y)^2}}
+
+of the target by bin, its square corrected in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet.study.exploration.features import BINS, FINE_BINS, Feature
+from bosquet.study.exploration.target import ExploredTarget
+
+
+def relation(feature: Feature, target: ExploredTarget) -> float | None:
+    """The strength of a column's relation to the target, 0 to 1; None where it has no values."""
+    if bool(feature.missing.all()):
+        return None
+    # So many rows a bin that chance is told from a relation.
+    codes, count = feature.bins(min(BINS, max(4, len(feature.missing) // 20)))
+    if target.is_classes:
+        return cramers_v(codes, target.codes, count, len(target.classes))
+    return correlation_ratio(codes, target.numbers, count)
+
+
+def cramers_v(a: np.ndarray, b: np.ndarray, n_a: int, n_b: int) -> float:
+    """Cramér's V of two lists of codes, corrected for bias.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet.study.exploration.relations import cramers_v
+    >>> a = np.arange(300) % 3
+    >>> round(cramers_v(a, a, 3, 3), 6), cramers_v(a, np.arange(300) // 100, 3, 3)
+    (1.0, 0.0)
+    """
+    table = np.bincount(a * n_b + b, minlength=n_a * n_b).reshape(n_a, n_b).astype(float)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    rows, columns = table.shape
+    n = table.sum()
+    if min(rows, columns) < 2 or n < 2:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
+    phi = ((table - expected) ** 2 / expected).sum() / n
+    phi = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
+    if phi < 1e-9:
+        return 0.0
+    rows_fair = rows - (rows - 1) ** 2 / (n - 1)
+    columns_fair = columns - (columns - 1) ** 2 / (n - 1)
+    return float(min(1.0, np.sqrt(phi / max(min(rows_fair, columns_fair) - 1, 1e-12))))
+
+
+def correlation_ratio(codes: np.ndarray, numbers: np.ndarray, count: int) -> float:
+    """The correlation ratio of numbers by group, corrected for the number of groups."""
+    n = len(numbers)
+    sizes = np.bincount(codes, minlength=count).astype(float)
+    sums = np.bincount(codes, numbers, minlength=count)
+    total = ((numbers - numbers.mean()) ** 2).sum()
+    filled = sizes > 0
+    groups = int(filled.sum())
+    if total <= 0 or n <= groups:
+        return 0.0
+    between = (sums[filled] ** 2 / sizes[filled]).sum() - sums.sum() ** 2 / n
+    share = 1 - (1 - between / total) * (n - 1) / (n - groups)
+    return float(np.sqrt(min(max(share, 0.0), 1.0)))
+
+
+def given_away(feature: Feature, target: ExploredTarget, random: np.random.Generator) -> float:
+    """How much of the target one column explains on rows that it was not learned from.
+
+    The share of the errors of a constant that the best rule by bins of the column avoids: of the
+    misclassified rows for classes, of the squared error for numbers. The rule is learned on one half of the
+    rows and judged on the other, so that an identifier explains nothing.
+    """
+    codes, count = feature.bins(FINE_BINS)
+    n = len(codes)
+    half = np.zeros(n, dtype=bool)
+    half[random.permutation(n)[: n // 2]] = True
+    if target.is_classes:
+        k = len(target.classes)
+        table = np.bincount(codes[half] * k + target.codes[half], minlength=count * k)
+        table = table.reshape(count, k).astype(float)
+        said = (table + 1e-3 * table.sum(axis=0) / max(table.sum(), 1)).argmax(axis=1)
+        wrong = float((said[codes[~half]] != target.codes[~half]).mean())
+        base = 1 - target.counts.max() / n
+        return 1 - wrong / base if base > 0 else 0.0
+    return _number_given_away(feature, target.numbers, codes, count, half)
+
+
+def _number_given_away(
+    feature: Feature, y: np.ndarray, codes: np.ndarray, count: int, half: np.ndarray
+) -> float:
+    mean = y[half].mean()
+    sums = np.bincount(codes[half], y[half] - mean, minlength=count)
+    means = mean + sums / (np.bincount(codes[half], minlength=count) + 1e-9)
+    answers = [means[codes[~half]]]
+    known = half & ~feature.missing
+    if feature.numbers is not None and known.sum() > 1:
+        # A smooth curve shows between neighbours, however few rows a bin has.
+        order = np.flatnonzero(known)[np.argsort(feature.numbers[known], kind="stable")]
+        between = np.interp(feature.numbers[~half], feature.numbers[order], y[order])
+        answers.append(np.where(feature.missing[~half], mean, between))
+    total = max(((y[~half] - mean) ** 2).sum(), 1e-300)
+    return float(1 - min(((y[~half] - said) ** 2).sum() for said in answers) / total)
+
+
+def is_copy(feature: Feature, target: ExploredTarget) -> bool:
+    """Whether the column is the target itself, or a straight line of it."""
+    if bool(feature.missing.any()):
+        return False
+    if target.is_classes:
+        codes, count = feature.bins(FINE_BINS)
+        if feature.distinct != len(target.classes):
+            return False
+        pairs = np.unique(codes * len(target.classes) + target.codes)
+        return len(pairs) == feature.distinct and count > 1
+    if feature.numbers is None or np.ptp(feature.numbers) == 0:
+        return False
+    return bool(abs(np.corrcoef(feature.numbers, target.numbers)[0, 1]) > 1 - 1e-9)
+
+
+def spearman(features: list[Feature]) -> np.ndarray:
+    """Spearman's correlations of numbers, missing ones at the median."""
+    ranks = np.empty((len(features), len(features[0].missing)))
+    for place, feature in enumerate(features):
+        assert feature.numbers is not None
+        filled = np.where(feature.missing, np.nanmedian(feature.numbers), feature.numbers)
+        _, inverse, counts = np.unique(filled, return_inverse=True, return_counts=True)
+        ranks[place] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # equal values share a rank
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: np.ndarray = np.atleast_2d(np.nan_to_num(np.corrcoef(ranks)))
+    return found
+
+
+def quick_relations(frame: Any, names: list[str], target: ExploredTarget) -> np.ndarray:
+    """|Pearson's correlation| of many columns of numbers with the target or its classes; 0 of others."""
+    n = len(frame)
+    if target.is_classes:
+        truth = (target.codes[:, None] == np.arange(min(len(target.classes), 10))).astype(float)
+    else:
+        truth = target.numbers[:, None].astype(float)
+    truth = truth - truth.mean(axis=0)
+    truth /= np.maximum(np.sqrt((truth**2).sum(axis=0)), 1e-300)
+    found = np.zeros(len(names))
+    for start in range(0, len(names), 2000):
+        block = frame[names[start : start + 2000]]
+        numeric = [kind.kind in "iufb" if hasattr(kind, "kind") else False for kind in block.dtypes]
+        places = np.flatnonzero(numeric)
+        if not len(places):
+            continue
+        values = block.iloc[:, places].to_numpy(dtype=float)
+        values = np.where(np.isfinite(values), values, 0.0)
+        values -= values.mean(axis=0)
+        scale = np.maximum(np.sqrt((values**2).sum(axis=0)), 1e-300)
+        found[start + places] = np.abs(truth.T @ values / scale).max(axis=0)
+    assert n == len(truth)
+    return found

@@ -1,0 +1,45 @@
+"""The methods of a study, each with its candidates, its qualities and how it is tuned; a file a family."""
+
+from __future__ import annotations
+
+from bosquet.study.method import Method
+from bosquet.study.methods import (
+    adaboost,
+    cart,
+    constant,
+    discriminant,
+    forests,
+    gradient,
+    linear,
+    logistic,
+    neighbours,
+    networks,
+    polynomial,
+    rare,
+    super_learner,
+    svm,
+)
+
+__all__ = ["METHODS"]
+
+# In the order of a table: what is plain first.
+METHODS: dict[str, Method] = {
+    method.name: method
+    for family in (
+        constant,
+        neighbours,
+        discriminant,
+        logistic,
+        linear,
+        polynomial,
+        cart,
+        networks,
+        svm,
+        forests,
+        adaboost,
+        gradient,
+        super_learner,
+        rare,
+    )
+    for method in family.METHODS
+}

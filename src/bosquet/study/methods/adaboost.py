@@ -1,0 +1,127 @@
+"""The AdaBoost family: variants as candidates, rounds as complexity; AdaBoost.R2 for numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from bosquet.boosting import AdaBoostClassifier, AdaBoostRegressor
+from bosquet.study._candidates import Staged
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.gradient import staged_answers
+from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+ROUNDS = (10, 25, 50, 100, 200, 400)
+ROUNDS_OF_MANY = (5, 10, 25, 50, 100, 200)
+ROUNDS_OF_NUMBERS = (5, 10, 20, 40, 80)
+# From this many rows on thresholds lie between bins.
+BINS_FROM = 5_000
+
+
+def _make_classifier(
+    variant: str, multiclass: str, depth: int, rounds: int, split: str, seed: int
+) -> Any:
+    learner: Any = None
+    if depth > 1 and variant in ("gentle", "logit"):
+        learner = DecisionTreeRegressor(max_depth=depth)
+    elif depth > 1:
+        learner = DecisionTreeClassifier(max_depth=depth)
+    return AdaBoostClassifier(
+        learner,
+        rounds,
+        variant=variant,
+        multiclass=multiclass,
+        split=split,
+        random_state=seed,
+    )
+
+
+def _make_regressor(loss: str, depth: int, rounds: int, split: str, seed: int) -> Any:
+    learner = DecisionTreeRegressor(max_depth=depth)
+    return AdaBoostRegressor(learner, rounds, loss=loss, split=split, random_state=seed)
+
+
+def _of_classes(shape: TableShape) -> Sequence[Candidate]:
+    split = "histogram" if shape.n_rows >= BINS_FROM else "exact"
+    if shape.n_classes == 2:
+        family = [("discrete", "samme", 1), ("real", "samme", 1), ("gentle", "samme", 1)]
+        family += [("logit", "samme", 1), ("gentle", "samme", 3)]
+    else:
+        family = [("gentle", "one-vs-all", 1), ("discrete", "samme", 3)]
+        if shape.n_classes <= 6:
+            family += [("gentle", "all-vs-all", 1), ("gentle", "ecoc", 1)]
+    found: list[Candidate] = []
+    for variant, multiclass, depth in family:
+        learner = "stumps" if depth == 1 else f"trees of depth {depth}"
+        name = f"{variant}, {learner}" + (f", {multiclass}" if shape.n_classes > 2 else "")
+        setting = {"variant": variant, "learner": learner}
+        if shape.n_classes > 2:
+            setting["multiclass"] = multiclass
+        found += [
+            Staged(
+                complexity=rounds,
+                label=f"{rounds} rounds, {name}",
+                setting={"n_estimators": rounds, **setting},
+                make=partial(_make_classifier, variant, multiclass, depth, rounds, split),
+                family=name,
+                stages=staged_answers,
+            )
+            for rounds in (ROUNDS if shape.n_classes == 2 else ROUNDS_OF_MANY)
+        ]
+    return found
+
+
+def _of_numbers(shape: TableShape) -> Sequence[Candidate]:
+    split = "histogram" if shape.n_rows >= BINS_FROM else "exact"
+    return [
+        Staged(
+            complexity=rounds,
+            label=f"{rounds} rounds, {loss} loss, depth {depth}",
+            setting={"n_estimators": rounds, "loss": loss, "max_depth": depth},
+            make=partial(_make_regressor, loss, depth, rounds, split),
+            family=f"{loss} {depth}",
+            stages=staged_answers,
+        )
+        for loss, depth in (("linear", 3), ("square", 3), ("exponential", 6), ("linear", 8))
+        for rounds in ROUNDS_OF_NUMBERS
+    ]
+
+
+def _candidates(shape: TableShape) -> Sequence[Candidate]:
+    return _of_numbers(shape) if shape.task == "regression" else _of_classes(shape)
+
+
+def vote_details(fitted: Any) -> dict[str, Any]:
+    """Rounds, and what the training rows' bound says where there is one."""
+    if not hasattr(fitted, "certificate_"):
+        return {"rounds": len(fitted.estimators_), "loss": fitted.loss}
+    return {
+        "rounds": int(fitted.n_estimators_),
+        "variant": fitted.variant,
+        "training error": float(fitted.train_score_[fitted.n_estimators_ - 1]),
+    }
+
+
+METHODS = [
+    Method(
+        name="adaboost",
+        title="AdaBoost",
+        tasks=frozenset({"binary", "multiclass", "regression"}),
+        parameter="rounds",
+        log=True,
+        candidates=_candidates,
+        card={
+            "readable": ("partly", "stumps add up column by column"),
+            "score_or_interval": ("partly", "margins; probabilities too sure after many rounds"),
+            "consistent": ("yes", "if stopped in time (Bartlett and Traskin)"),
+            "minimax": ("no", "rates fall short of the best"),
+            "non_asymptotic": ("yes", "training error at most Π Z, margin bounds for any n"),
+            "parameter_free": ("partly", "the rounds; edges need not be known"),
+            "online": ("no", "weights need all rows"),
+        },
+        rows_affordable=FitCost(0.008, columns=0.7, classes=0.8, fixed=0.05, encoded=False),
+        details=vote_details,
+    )
+]

@@ -1,0 +1,172 @@
+"""Discriminant analysis: nearest barycentre, linear and quadratic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.neighbors import NearestCentroid
+
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.pipelines import model_of, prepared
+from bosquet.study.record import Task
+
+CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
+THRESHOLDS = (8.0, 4.0, 2.0, 1.0, 0.5, 0.0)
+SHRINKAGES = (1.0, 0.5, 0.2, 0.05, 0.01, 0.0)
+REGULARISATIONS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.001)
+
+
+def _make_barycentre(threshold: float, seed: int) -> Any:
+    return prepared(
+        NearestCentroid(shrink_threshold=threshold or None, priors="empirical"), baseline=True
+    )
+
+
+def _barycentres(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(
+            complexity=1 / (1 + threshold),
+            label=f"shrunk by {threshold:g}" if threshold else "not shrunk",
+            setting={"shrink_threshold": threshold or None},
+            make=partial(_make_barycentre, threshold),
+        )
+        for threshold in THRESHOLDS
+    ]
+
+
+def _make_linear(shrinkage: float, seed: int) -> Any:
+    return prepared(
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage or None), baseline=True
+    )
+
+
+def _linear(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(
+            complexity=1 - shrinkage,
+            label=f"shrinkage {shrinkage:g}",
+            setting={"shrinkage": shrinkage or None},
+            make=partial(_make_linear, shrinkage),
+        )
+        for shrinkage in SHRINKAGES
+    ]
+
+
+def _make_quadratic(regularisation: float, seed: int) -> Any:
+    return prepared(QuadraticDiscriminantAnalysis(reg_param=regularisation), baseline=True)
+
+
+def _quadratic(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(
+            complexity=1 - regularisation,
+            label=f"shrinkage {regularisation:g}",
+            setting={"reg_param": regularisation},
+            make=partial(_make_quadratic, regularisation),
+        )
+        for regularisation in REGULARISATIONS
+    ]
+
+
+def _suits_quadratic(shape: TableShape) -> str:
+    smallest = shape.rarest * shape.n_rows * 0.8  # what a fold leaves of it
+    if smallest <= shape.n_indicators:
+        return (
+            f"the smallest class has about {shape.rarest * shape.n_rows:.0f} rows, too few for a covariance"
+            f" of {shape.n_indicators} columns"
+        )
+    return ""
+
+
+def _suits_linear(shape: TableShape) -> str:
+    if shape.n_indicators > 2000:
+        return f"a covariance of {shape.n_indicators} columns is too large"
+    return ""
+
+
+def _details(fitted: Any) -> dict[str, Any]:
+    model = model_of(fitted)
+    names = fitted[0].get_feature_names_out()
+    centres = getattr(model, "centroids_", None)
+    centres = model.means_ if centres is None else centres
+    between = np.asarray(centres).std(axis=0)
+    top = np.argsort(-between)[:10]
+    return {
+        "columns": len(names),
+        "classes": len(model.classes_),
+        "barycentres lie furthest apart in": {str(names[i]): float(between[i]) for i in top},
+    }
+
+
+METHODS = [
+    Method(
+        name="nearest-barycentre",
+        title="Nearest barycentre",
+        tasks=CLASSES,
+        parameter="1 / (1 + shrinkage of the barycentres)",
+        log=False,
+        candidates=_barycentres,
+        card={
+            "readable": ("yes", "a centre for each class"),
+            "score_or_interval": (
+                "partly",
+                "distances, read as if columns were independent Gaussians",
+            ),
+            "consistent": ("no", "unless classes are such Gaussians"),
+            "minimax": ("no", "its bias stays"),
+            "non_asymptotic": ("no", "none without a model of the classes"),
+            "parameter_free": ("partly", "one shrinkage, none is a good start"),
+            "online": ("yes", "means are kept up"),
+        },
+        rows_affordable=FitCost(6e-4, fixed=0.005),
+        details=_details,
+    ),
+    Method(
+        name="lda",
+        title="Linear discriminant analysis",
+        tasks=CLASSES,
+        parameter="1 - shrinkage of the covariance",
+        log=False,
+        candidates=_linear,
+        card={
+            "readable": ("partly", "weights of a linear frontier"),
+            "score_or_interval": ("yes", "probabilities under its Gaussian model"),
+            "consistent": ("no", "unless classes are Gaussian with one covariance"),
+            "minimax": ("no", "efficient in its Gaussian model only"),
+            "non_asymptotic": ("no", "none without its model"),
+            "parameter_free": ("partly", "one shrinkage, none is a good start"),
+            "online": ("yes", "means and covariances add up"),
+        },
+        rows_affordable=FitCost(2e-4, columns=1.3, fixed=0.005),
+        details=_details,
+        suits=_suits_linear,
+    ),
+    Method(
+        name="qda",
+        title="Quadratic discriminant analysis",
+        tasks=CLASSES,
+        parameter="1 - shrinkage of the covariances",
+        log=False,
+        candidates=_quadratic,
+        card={
+            "readable": ("no", "quadratic frontiers in all columns"),
+            "score_or_interval": ("yes", "probabilities under its Gaussian model, often too sure"),
+            "consistent": ("no", "unless classes are Gaussian"),
+            "minimax": ("no", "efficient in its Gaussian model only"),
+            "non_asymptotic": ("no", "none without its model"),
+            "parameter_free": ("partly", "one shrinkage"),
+            "online": ("yes", "means and covariances add up"),
+        },
+        rows_affordable=FitCost(4e-4, columns=1.3, fixed=0.005),
+        details=_details,
+        suits=_suits_quadratic,
+    ),
+]

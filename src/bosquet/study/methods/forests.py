@@ -1,0 +1,176 @@
+"""Bagged trees, random forests and extremely randomised trees, judged by the rows out of their bags."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from bosquet.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.record import Task
+
+TREES = 100
+ALL: frozenset[Task] = frozenset({"binary", "multiclass", "regression"})
+
+
+def _make_forest(
+    classes: bool, features: int | None, least: int, leaves: int | None, trees: int, seed: int
+) -> Any:
+    kind: Any = RandomForestClassifier if classes else RandomForestRegressor
+    return kind(
+        trees,
+        max_features=features,
+        min_samples_leaf=least,
+        max_leaf_nodes=leaves,
+        oob_score=True,
+        random_state=seed,
+    )
+
+
+def _make_extra_trees(classes: bool, features: int, least: int, trees: int, seed: int) -> Any:
+    kind: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
+    return kind(
+        trees, max_features=features, min_samples_leaf=least, split="histogram", random_state=seed
+    )
+
+
+def _bagged(shape: TableShape) -> Sequence[Candidate]:
+    """Bagging three ways: small trees, larger ones, full ones; every column at every node."""
+    classes = shape.task != "regression"
+    sizes = [d for d in (8, 32, 128, 512) if d <= shape.n_rows / 4]
+    found = [
+        Candidate(
+            complexity=d,
+            label=f"{d} leaves",
+            setting={"n_estimators": TREES, "max_leaf_nodes": d},
+            make=partial(_make_forest, classes, None, 1, d, TREES),
+        )
+        for d in sizes
+    ]
+    full = max(shape.n_rows, 2)
+    whole = {"n_estimators": TREES, "max_leaf_nodes": None}
+    make = partial(_make_forest, classes, None, 1, None, TREES)
+    return [*found, Candidate(full, "full trees", whole, make)]
+
+
+def columns_drawn(columns: int, classes: bool) -> list[int]:
+    """The q to try: √p (classes) or p/3 (numbers), half of it, twice it, and all columns if few."""
+    usual = math.sqrt(columns) if classes else columns / 3
+    wanted = {max(1, round(usual / 2)), max(1, round(usual)), min(columns, round(2 * usual) or 1)}
+    return sorted(wanted)
+
+
+def _forest(shape: TableShape) -> Sequence[Candidate]:
+    classes = shape.task != "regression"
+    leaves = (10, 3, 1) if shape.n_rows >= 1000 else (5, 1)
+    return [
+        Candidate(
+            complexity=q,
+            label=f"{q} of {shape.n_numbers + shape.n_categories} columns, leaves of {least} or more",
+            setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
+            make=partial(_make_forest, classes, q, least, None, TREES),
+        )
+        for q in columns_drawn(shape.n_numbers + shape.n_categories, classes)
+        for least in leaves
+    ]
+
+
+def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
+    classes = shape.task != "regression"
+    columns = shape.n_numbers + shape.n_categories
+    usual = max(1, round(math.sqrt(columns)))
+    return [
+        Candidate(
+            complexity=q,
+            label=f"{q} of {columns} columns, leaves of {least} or more",
+            setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
+            make=partial(_make_extra_trees, classes, q, least, TREES),
+        )
+        for q in sorted({usual, max(1, columns // 2), columns})
+        for least in ((5,) if shape.n_rows >= 1000 else (5, 1))
+    ]
+
+
+def _details(fitted: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"trees": int(fitted.n_estimators_)}
+    if hasattr(fitted, "oob_error_"):
+        found["out-of-bag error"] = float(fitted.oob_error_)
+        found["out-of-bag error of one tree"] = float(fitted.oob_tree_error_)
+    return found
+
+
+METHODS = [
+    Method(
+        name="bagging",
+        title="Bagged trees",
+        tasks=ALL,
+        parameter="leaves of a tree",
+        log=True,
+        candidates=_bagged,
+        card={
+            "readable": ("no", "a hundred trees"),
+            "score_or_interval": ("yes", "votes, out-of-bag error, jackknife standard errors"),
+            "consistent": ("partly", "if its trees are, or bags are small beside n"),
+            "minimax": ("no", "not known for CART"),
+            "non_asymptotic": ("partly", "squared error never above the trees' mean error"),
+            "parameter_free": ("partly", "only the size of the trees"),
+            "online": ("no", "bags are drawn from all rows"),
+        },
+        by="oob",
+        rows_affordable=FitCost(
+            0.03, rows=1.1, columns=0.9, classes=0.3, fixed=0.02, encoded=False
+        ),
+        details=_details,
+    ),
+    Method(
+        name="random-forest",
+        title="Random forest",
+        tasks=ALL,
+        parameter="columns drawn at a node",
+        log=False,
+        candidates=_forest,
+        card={
+            "readable": ("no", "a hundred trees; importances help"),
+            "score_or_interval": ("yes", "votes, quantiles, jackknife standard errors"),
+            "consistent": ("partly", "shown for subsampled trees and additive truths"),
+            "minimax": ("no", "known for purely random trees only"),
+            "non_asymptotic": ("partly", "error at most ρ(1 - s²)/s² (Breiman)"),
+            "parameter_free": ("partly", "the usual setting mostly does"),
+            "online": ("no", "bags are drawn from all rows"),
+        },
+        by="oob",
+        rows_affordable=FitCost(
+            0.015, rows=1.1, columns=0.5, classes=0.3, fixed=0.01, encoded=False
+        ),
+        details=_details,
+    ),
+    Method(
+        name="extra-trees",
+        title="Extremely randomised trees",
+        tasks=ALL,
+        parameter="columns drawn at a node",
+        log=False,
+        candidates=_extra_trees,
+        card={
+            "readable": ("no", "a hundred trees"),
+            "score_or_interval": ("yes", "votes, jackknife standard errors with bags"),
+            "consistent": ("partly", "shown where splits ignore the target"),
+            "minimax": ("no", "known for purely random trees only"),
+            "non_asymptotic": ("partly", "error at most ρ(1 - s²)/s² (Breiman)"),
+            "parameter_free": ("partly", "the usual setting mostly does"),
+            "online": ("no", "trees see all rows"),
+        },
+        rows_affordable=FitCost(
+            0.025, rows=1.1, columns=0.5, classes=0.3, fixed=0.02, encoded=False
+        ),
+        details=_details,
+    ),
+]

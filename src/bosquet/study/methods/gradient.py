@@ -1,0 +1,190 @@
+"""Gradient boosting of trees: the number of rounds by folds, or by rows set aside while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import rows_of
+from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.study._candidates import Found, SelfTuned, Staged, Task
+from bosquet.study._costs import FitCost
+from bosquet.study.judging import Rows, judged_by_rows
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.record import CurvePoint
+from bosquet.study.scoring import RARE, answer_of
+
+# Below this many rows those set aside are too few to stop by, and folds are cheap.
+FOLDS_BELOW = 5_000
+ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
+MOST_ROUNDS, MOST_POINTS = 1_500, 60
+
+
+def _make(classes: bool, leaves: int, least: int, rounds: int, class_weight: Any, seed: int) -> Any:
+    kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
+    given = {"class_weight": class_weight} if classes else {}
+    return kind(
+        n_estimators=rounds,
+        max_leaf_nodes=leaves,
+        min_samples_leaf=least,
+        early_stopping=False,
+        random_state=seed,
+        **given,
+    )
+
+
+def _setting(leaves: int, least: int, class_weight: Any) -> dict[str, Any]:
+    setting = {"max_leaf_nodes": leaves, "min_samples_leaf": least, "learning_rate": 0.05}
+    return {**setting, "class_weight": class_weight} if class_weight else setting
+
+
+def _label(leaves: int, class_weight: Any) -> str:
+    return f"{leaves} leaves" + (", classes weighted" if class_weight else "")
+
+
+def _candidates(shape: TableShape) -> Sequence[Candidate]:
+    classes = shape.task != "regression"
+    weights: tuple[Any, ...] = (None, "balanced") if shape.rarest < RARE else (None,)
+    if shape.n_rows >= FOLDS_BELOW:
+        return [
+            SelfTuned(
+                complexity=leaves,
+                label=_label(leaves, weight),
+                setting=_setting(leaves, 20, weight),
+                make=partial(_make_stopping, classes, leaves, 20, weight),
+                tunes=partial(_tunes, classes, leaves, 20, weight),
+                remakes=partial(_remakes, classes),
+            )
+            for leaves in (8, 31, 63)
+            for weight in weights
+        ]
+    least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
+    return [
+        Staged(
+            complexity=rounds,
+            label=f"{rounds} rounds, {_label(leaves, weight)}",
+            setting={"n_estimators": rounds, **_setting(leaves, least, weight)},
+            make=partial(_make, classes, leaves, least, rounds, weight),
+            family=_label(leaves, weight),
+            stages=staged_answers,
+        )
+        for leaves in (4, 8, 20)
+        for weight in weights
+        for rounds in ROUNDS
+    ]
+
+
+def staged_answers(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.ndarray]:
+    """What a boosted model says after each of some numbers of rounds; after its last, if it has fewer."""
+    ask = getattr(fitted, "staged_predict_proba", None) or fitted.staged_predict
+    answers = ask(X)
+    done, answer = 0, np.zeros(0)
+    for wanted in rounds:
+        for stage in islice(answers, int(wanted) - done):
+            answer = stage
+        done = int(wanted)
+        yield np.array(answer)
+
+
+def _make_stopping(classes: bool, leaves: int, least: int, class_weight: Any, seed: int) -> Any:
+    model = _make(classes, leaves, least, MOST_ROUNDS, class_weight, seed)
+    return model.set_params(early_stopping=True, validation_fraction=0.2)
+
+
+def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task) -> Found:
+    """Boost until the loss on the rows held out no longer falls; its trace is the curve."""
+    model = _make_stopping(classes, leaves, least, class_weight, task.seed)
+    weight = task.weight
+    held = Rows(
+        rows_of(task.X, task.held), task.y[task.held], None if weight is None else weight[task.held]
+    )
+    judges = (held.X, held.y) if held.weight is None else (held.X, held.y, held.weight)
+    model.fit(
+        rows_of(task.X, task.train),
+        task.y[task.train],
+        sample_weight=None if weight is None else weight[task.train],
+        eval_set=judges,
+    )
+    judged = judged_by_rows(task.metric, held, answer_of(model, held.X, task.metric), task.seed)
+    rounds = int(model.n_iter_)
+    setting = {"n_estimators": rounds, **_setting(leaves, least, class_weight)}
+    label = f"{rounds} rounds, {_label(leaves, class_weight)}"
+    make = partial(_make, classes, leaves, least, rounds, class_weight)
+    losses, title = _as_scores(model, task.metric)
+    points: list[CurvePoint] = [
+        {
+            "complexity": float(done),
+            "label": f"{done} rounds, {_label(leaves, class_weight)}",
+            "setting": {**setting, "n_estimators": done},
+            "score": float(losses[done - 1]),
+            "spread": judged.spread if done == rounds and title == task.metric.title else None,
+            "chosen": done == rounds,
+        }
+        for done in _rounds_shown(len(losses), rounds)
+    ]
+    return Found(
+        points, "rounds", True, "validation rows", title,
+        Candidate(rounds, label, setting, make), judged.score, judged.spread,
+    )  # fmt: skip
+
+
+def _remakes(classes: bool, setting: dict[str, Any]) -> Candidate | None:
+    if "n_estimators" not in setting:
+        return None
+    rounds, weight = setting["n_estimators"], setting.get("class_weight")
+    leaves, least = setting["max_leaf_nodes"], setting["min_samples_leaf"]
+    label = f"{rounds} rounds, {_label(leaves, weight)}"
+    make = partial(_make, classes, leaves, least, rounds, weight)
+    return Candidate(rounds, label, dict(setting), make)
+
+
+def _as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
+    """The trace as the study's metric where it amounts to it."""
+    trace = np.asarray(model.validation_score_)
+    if metric.needs == "number":
+        return (
+            (np.sqrt(trace), metric.title)
+            if metric.name == "rmse"
+            else (trace, "Mean squared error")
+        )
+    return trace, "Log loss"
+
+
+def _rounds_shown(done: int, chosen: int) -> list[int]:
+    marks = np.geomspace(1, done, min(MOST_POINTS, done)).round().astype(int)
+    return sorted({*marks.tolist(), chosen, done})
+
+
+def _details(fitted: Any) -> dict[str, Any]:
+    return {
+        "rounds": int(fitted.n_iter_),
+        "leaves of a tree": int(fitted.max_leaf_nodes),
+        "learning rate": float(fitted.learning_rate),
+    }
+
+
+METHODS = [
+    Method(
+        name="gradient-boosting",
+        title="Gradient boosting",
+        tasks=frozenset({"binary", "multiclass", "regression"}),
+        parameter="rounds",
+        log=True,
+        candidates=_candidates,
+        card={
+            "readable": ("no", "hundreds of trees; Shapley values help"),
+            "score_or_interval": ("yes", "probabilities, quantiles with their own loss"),
+            "consistent": ("partly", "if stopped in time and trees are large enough"),
+            "minimax": ("partly", "known for boosted splines, not for trees"),
+            "non_asymptotic": ("partly", "rates for early stopping, with unknown constants"),
+            "parameter_free": ("partly", "early stopping finds the rounds"),
+            "online": ("no", "rounds see all rows"),
+        },
+        rows_affordable=FitCost(0.025, columns=0.7, classes=0.8, fixed=0.03, encoded=False),
+        details=_details,
+    )
+]

@@ -1,0 +1,124 @@
+"""Linear regression with a ridge penalty, and Poisson regression for counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import PoissonRegressor, Ridge
+
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.logistic import NEWTON_COEFFICIENTS, largest_coefficients
+from bosquet.study.pipelines import model_of, prepared
+
+# Penalties a row, so that a choice means the same on samples of any size. The last is next to none: it
+# keeps columns that hang together from blowing up.
+PENALTIES = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 1e-8)
+
+
+class CountRegression(PoissonRegressor):
+    """scikit-learn's Poisson regression, for targets 0, 1, 2, ... alone."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CountRegression:
+        """Fit; a target that is no count is an error that names it."""
+        target = np.asarray(y, dtype=float)
+        wrong = np.flatnonzero((target < 0) | (target != np.floor(target)))
+        if wrong.size:
+            raise ValueError(
+                f"y[{wrong[0]}] is {target[wrong[0]]:g}: Poisson regression is for counts 0, 1, 2, ..."
+            )
+        return super().fit(X, y, sample_weight)
+
+
+def make_ridge(penalty: float, rows: int, seed: int) -> Any:
+    """Scaled inputs, then least squares with penalty rows · λ ‖β‖²."""
+    return prepared(Ridge(alpha=penalty * rows), baseline=True)
+
+
+def _ridges(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(
+            complexity=1 / penalty,
+            label=f"penalty {penalty:g} a row" if penalty > 1e-6 else "no penalty",
+            setting={"penalty": penalty, "alpha": penalty * shape.n_rows},
+            make=partial(make_ridge, penalty, shape.n_rows),
+        )
+        for penalty in PENALTIES
+    ]
+
+
+def _make_poisson(penalty: float, columns: int, seed: int) -> Any:
+    newton = columns <= NEWTON_COEFFICIENTS
+    solver = "newton-cholesky" if newton else "lbfgs"
+    return prepared(CountRegression(alpha=penalty, solver=solver, max_iter=300), baseline=True)
+
+
+def _poissons(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(
+            complexity=1 / penalty,
+            label=f"penalty {penalty:g} a row" if penalty > 1e-6 else "no penalty",
+            setting={"alpha": penalty},
+            make=partial(_make_poisson, penalty, shape.n_indicators),
+        )
+        for penalty in PENALTIES
+    ]
+
+
+def _suits_poisson(shape: TableShape) -> str:
+    return "" if shape.counts else "the target is not a count 0, 1, 2, ..."
+
+
+def _details(fitted: Any) -> dict[str, Any]:
+    model = model_of(fitted)
+    return {
+        "coefficients (of scaled columns)": largest_coefficients(fitted),
+        "constant": float(np.ravel(model.intercept_)[0]),
+        "columns": int(np.size(model.coef_)),
+    }
+
+
+METHODS = [
+    Method(
+        name="linear",
+        title="Linear regression (ridge)",
+        tasks=frozenset({"regression"}),
+        parameter="1 / penalty a row",
+        log=True,
+        candidates=_ridges,
+        card={
+            "readable": ("yes", "a slope for each column"),
+            "score_or_interval": ("partly", "intervals if errors are Gaussian"),
+            "consistent": ("no", "unless the truth is linear"),
+            "minimax": ("partly", "σ²d/n is the best rate for linear truths"),
+            "non_asymptotic": ("yes", "risk σ²d/n for any n, given the columns"),
+            "parameter_free": ("partly", "one penalty, none is a good start"),
+            "online": ("yes", "recursive least squares"),
+        },
+        rows_affordable=FitCost(4e-4, columns=1.3, fixed=0.004),
+        details=_details,
+    ),
+    Method(
+        name="poisson",
+        title="Poisson regression",
+        tasks=frozenset({"regression"}),
+        parameter="1 / penalty a row",
+        log=True,
+        candidates=_poissons,
+        card={
+            "readable": ("yes", "e to a coefficient multiplies the mean"),
+            "score_or_interval": ("partly", "intervals if counts are Poisson"),
+            "consistent": ("no", "unless the log of the mean is linear"),
+            "minimax": ("no", "within log-linear means only"),
+            "non_asymptotic": ("no", "its tests and intervals are asymptotic"),
+            "parameter_free": ("partly", "one penalty, none is a good start"),
+            "online": ("yes", "by stochastic gradient"),
+        },
+        rows_affordable=FitCost(0.005, columns=1.3, fixed=0.01),
+        details=_details,
+        suits=_suits_poisson,
+    ),
+]

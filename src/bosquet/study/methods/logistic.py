@@ -1,0 +1,90 @@
+"""Logistic regression along a path of ridge penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.pipelines import model_of, prepared
+from bosquet.study.scoring import RARE
+
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+# Newton's matrix has this many lines at most; beyond, steps by gradients are cheaper.
+NEWTON_COEFFICIENTS = 300
+
+
+def make_logistic(C: float, class_weight: Any, coefficients: int, seed: int) -> Any:
+    """Scaled inputs, then logistic regression with penalty ‖β‖²/(2C)."""
+    newton = coefficients <= NEWTON_COEFFICIENTS
+    model = LogisticRegression(
+        C=C,
+        class_weight=class_weight,
+        solver="newton-cholesky" if newton else "lbfgs",
+        max_iter=100 if newton else 300,
+    )
+    return prepared(model, baseline=True, dense=newton)
+
+
+def _candidates(shape: TableShape) -> Sequence[Candidate]:
+    outputs = 1 if shape.n_classes == 2 else shape.n_classes
+    coefficients = outputs * (min(shape.n_indicators, 2000) + 1)
+    weights = (None, "balanced") if shape.rarest < RARE else (None,)
+    return [
+        Candidate(
+            complexity=C,
+            label=f"C = {C:g}" + (", classes weighted" if weight else ""),
+            setting={"C": C, "class_weight": weight},
+            make=partial(make_logistic, C, weight, coefficients),
+        )
+        for C in PENALTIES
+        for weight in weights
+    ]
+
+
+def largest_coefficients(fitted: Any, most: int = 20) -> dict[str, float]:
+    """The largest coefficients by name; of several classes the largest of each column."""
+    names = fitted[0].get_feature_names_out()
+    values = np.atleast_2d(model_of(fitted).coef_)
+    if values.shape[1] != len(names):
+        return {}
+    strongest = values[np.abs(values).argmax(axis=0), np.arange(values.shape[1])]
+    order = np.argsort(-np.abs(strongest))[:most]
+    return {str(names[i]): float(strongest[i]) for i in order}
+
+
+def _details(fitted: Any) -> dict[str, Any]:
+    model = model_of(fitted)
+    return {
+        "coefficients (of scaled columns)": largest_coefficients(fitted),
+        "columns": int(model.coef_.shape[1]),
+        "steps": int(np.max(model.n_iter_)),
+    }
+
+
+METHODS = [
+    Method(
+        name="logistic",
+        title="Logistic regression",
+        tasks=frozenset({"binary", "multiclass"}),
+        parameter="C, inverse of the ridge penalty",
+        log=True,
+        candidates=_candidates,
+        card={
+            "readable": ("yes", "e to a coefficient is an odds ratio"),
+            "score_or_interval": ("yes", "probabilities, usually well calibrated"),
+            "consistent": ("no", "unless log-odds are linear"),
+            "minimax": ("no", "within linear log-odds only"),
+            "non_asymptotic": ("partly", "to the best penalised linear rule, at rate 1/√n"),
+            "parameter_free": ("partly", "one penalty"),
+            "online": ("yes", "by stochastic gradient"),
+        },
+        rows_affordable=FitCost(2e-4, columns=1.3, classes=1.0, fixed=0.006),
+        details=_details,
+    )
+]

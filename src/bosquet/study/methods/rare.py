@@ -1,0 +1,125 @@
+"""Methods for rare classes: balanced bags, and boosting that undersamples (RUSBoost)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from bosquet.bagging import BaggingClassifier
+from bosquet.boosting import AdaBoostClassifier
+from bosquet.study._candidates import Staged
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.adaboost import vote_details
+from bosquet.study.methods.forests import columns_drawn
+from bosquet.study.methods.gradient import staged_answers
+from bosquet.study.record import Task
+from bosquet.study.scoring import RARE
+from bosquet.trees import DecisionTreeClassifier
+
+CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
+LEARNERS = 100
+ROUNDS = (10, 25, 50, 100, 200)
+
+
+def _make_bagging(features: int, least: int, seed: int) -> Any:
+    tree = DecisionTreeClassifier(max_features=features, min_samples_leaf=least)
+    return BaggingClassifier(tree, LEARNERS, balanced=True, oob_score=True, random_state=seed)
+
+
+def _bags(shape: TableShape) -> Sequence[Candidate]:
+    columns = shape.n_numbers + shape.n_categories
+    return [
+        Candidate(
+            complexity=q,
+            label=f"{q} of {columns} columns, leaves of {least} or more",
+            setting={"n_estimators": LEARNERS, "max_features": q, "min_samples_leaf": least},
+            make=partial(_make_bagging, q, least),
+        )
+        for q in sorted({columns_drawn(columns, True)[-2 if columns > 3 else -1], columns})
+        for least in (3, 1)
+    ]
+
+
+def _make_rusboost(depth: int, variant: str, rounds: int, seed: int) -> Any:
+    return AdaBoostClassifier(
+        DecisionTreeClassifier(max_depth=depth),
+        rounds,
+        variant=variant,
+        learning_rate=0.3 if depth > 1 else 1.0,
+        sampling="under",
+        random_state=seed,
+    )
+
+
+def _rusboosts(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Staged(
+            complexity=rounds,
+            label=f"{rounds} rounds, trees of depth {depth}",
+            setting={"n_estimators": rounds, "max_depth": depth, "sampling": "under"},
+            make=partial(_make_rusboost, depth, "discrete", rounds),
+            family=f"depth {depth}",
+            stages=staged_answers,
+        )
+        for depth in (1, 4, 8)
+        for rounds in ROUNDS
+    ]
+
+
+def _suits(shape: TableShape) -> str:
+    return "" if shape.rarest < RARE else f"no class is rare (below {RARE:.0%} of the rows)"
+
+
+def _bag_details(fitted: Any) -> dict[str, Any]:
+    return {
+        "learners": int(fitted.n_estimators_),
+        "out-of-bag error": float(fitted.oob_error_),
+        "rows of a bag": len(fitted.estimators_samples_[0]),
+    }
+
+
+METHODS = [
+    Method(
+        name="balanced-bagging",
+        title="Balanced bagging",
+        tasks=CLASSES,
+        parameter="columns drawn at a node",
+        log=False,
+        candidates=_bags,
+        card={
+            "readable": ("no", "a hundred trees"),
+            "score_or_interval": ("partly", "votes, as if classes were equally frequent"),
+            "consistent": ("partly", "for the balanced error, if its trees are"),
+            "minimax": ("no", "not known for CART"),
+            "non_asymptotic": ("partly", "squared error never above the trees' mean error"),
+            "parameter_free": ("partly", "bags take the size of the rarest class"),
+            "online": ("no", "bags are drawn from all rows"),
+        },
+        by="oob",
+        rows_affordable=FitCost(0.1, columns=0.3, fixed=0.5, encoded=False),
+        details=_bag_details,
+        suits=_suits,
+    ),
+    Method(
+        name="rusboost",
+        title="RUSBoost",
+        tasks=CLASSES,
+        parameter="rounds",
+        log=True,
+        candidates=_rusboosts,
+        card={
+            "readable": ("no", "many trees that vote"),
+            "score_or_interval": ("partly", "margins; probabilities too sure"),
+            "consistent": ("no", "not known with undersampling"),
+            "minimax": ("no", "not known"),
+            "non_asymptotic": ("yes", "training error at most Π Z whatever the samples"),
+            "parameter_free": ("partly", "the rounds"),
+            "online": ("no", "weights need all rows"),
+        },
+        rows_affordable=FitCost(0.02, columns=0.3, fixed=0.1, encoded=False),
+        details=vote_details,
+        suits=_suits,
+    ),
+]

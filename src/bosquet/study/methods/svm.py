@@ -1,0 +1,261 @@
+"""Support vector machines for classes and for numbers, a method for each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel
+from sklearn.multiclass import OneVsOneClassifier, OutputCodeClassifier
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+
+from bosquet.study._costs import FitCost
+from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods._svm_cards import CARDS
+from bosquet.study.pipelines import ScaledTarget, model_of, prepared
+from bosquet.trust import CalibratedModel
+
+COSTS = {
+    "polynomial": (0.01, 0.1, 1.0),
+    "gaussian": (0.3, 3.0, 30.0),
+    "laplacian": (0.3, 3.0, 30.0),
+    "sigmoid": (0.1, 1.0, 10.0),
+}
+LINEAR_COSTS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
+# libsvm's steps, past which it stops with a warning: it can crawl where C is large for the kernel.
+MOST_STEPS = 300_000
+# Folds that the map from margins to probabilities is learned by.
+PLATT_FOLDS = 3
+# A kernel of one's own is held whole, rows by rows.
+MOST_ROWS_WHOLE = 3_000
+
+
+class LinearSVM(LinearSVC):
+    """scikit-learn's LinearSVC (squared hinge), which also counts its support vectors.
+
+    `n_support_vectors_` are the rows inside the margin or on its wrong side, y f(x) < 1: those that
+    the frontier hangs on. Of several classes, the rows that support any of them.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVM:
+        """Fit, and count."""
+        super().fit(X, y, sample_weight)
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            signs = np.where(np.asarray(y) == self.classes_[1], 1, -1)
+            inside = signs * values < 1
+        else:
+            signs = np.where(np.asarray(y)[:, None] == self.classes_, 1, -1)
+            inside = (signs * values < 1).any(axis=1)
+        self.n_support_vectors_ = int(inside.sum())
+        return self
+
+
+class LinearTube(LinearSVR):
+    """scikit-learn's LinearSVR, which also counts the rows outside its tube."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearTube:
+        """Fit, and count."""
+        super().fit(X, y, sample_weight)
+        outside = np.abs(np.asarray(y, dtype=float) - self.predict(X)) > self.epsilon
+        self.n_support_vectors_ = int(outside.sum())
+        return self
+
+
+class CodedClassifier(OutputCodeClassifier):
+    """scikit-learn's error-correcting codes, with how near each class's code is as its score."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Minus the distance of the binary scores to each class's code, (n_samples, n_classes)."""
+        scores = np.column_stack([one.decision_function(X) for one in self.estimators_])
+        return -euclidean_distances(scores, self.code_book_)
+
+
+class KernelSVM(SVC):
+    """scikit-learn's SVC, which keeps its support vectors for kernels of one's own too."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelSVM:
+        """Fit."""
+        super().fit(X, y, sample_weight)
+        self.support_rows_ = X[self.support_] if callable(self.kernel) else self.support_vectors_
+        return self
+
+
+def _gamma(shape: TableShape) -> float:
+    """1/σ² about as the mean squared distance of rows: a number adds 2, a category rather less."""
+    return 1 / max(shape.n_numbers + 0.6 * shape.n_categories, 1.0)
+
+
+def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
+    """Parameters of scikit-learn's kernel; `width` multiplies the usual 1/σ²."""
+    gamma = width * _gamma(shape)
+    if kernel == "polynomial":
+        return {"kernel": "poly", "degree": 2 if width < 1 else 3, "gamma": gamma, "coef0": 1.0}
+    if kernel == "gaussian":
+        return {"kernel": "rbf", "gamma": gamma}
+    if kernel == "laplacian":
+        return {"kernel": partial(laplacian_kernel, gamma=gamma)}
+    return {"kernel": "sigmoid", "gamma": gamma / 4, "coef0": 0.0}
+
+
+def _make_machine(given: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
+    machine = KernelSVM(C=C, class_weight=weight, max_iter=MOST_STEPS, **given)
+    return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
+
+
+def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
+    machine: Any = LinearSVM(C=C, class_weight=weight, dual="auto", random_state=seed)
+    if multiclass == "all-vs-all":
+        machine = OneVsOneClassifier(machine)
+    elif multiclass == "codes":
+        machine = CodedClassifier(machine, code_size=2.0, random_state=seed)
+    return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
+
+
+def _make_tube(given: dict[str, Any], C: float, seed: int) -> Any:
+    return prepared(ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MOST_STEPS, **given)))
+
+
+def _make_linear_tube(C: float, seed: int) -> Any:
+    machine = LinearTube(
+        C=C,
+        epsilon=0.1,
+        loss="squared_epsilon_insensitive",
+        dual="auto",
+        random_state=seed,
+    )
+    return prepared(ScaledTarget(machine))
+
+
+def _weights(shape: TableShape) -> tuple[Any, ...]:
+    return (None, "balanced") if shape.rarest < 0.1 else (None,)
+
+
+def _linear(shape: TableShape) -> Sequence[Candidate]:
+    found = [
+        Candidate(
+            complexity=C,
+            label=f"C = {C:g}" + (", classes weighted" if weight else ""),
+            setting={"C": C, "class_weight": weight}
+            | ({"multiclass": "one-vs-all"} if shape.n_classes > 2 else {}),
+            make=partial(_make_linear, C, weight, "one-vs-all"),
+        )
+        for C in LINEAR_COSTS
+        for weight in _weights(shape)
+    ]
+    schemes = ("all-vs-all", "codes") if 2 < shape.n_classes <= 10 else ()
+    found += [
+        Candidate(
+            complexity=0.1,
+            label=f"C = 0.1, {scheme}",
+            setting={"C": 0.1, "class_weight": None, "multiclass": scheme},
+            make=partial(_make_linear, 0.1, None, scheme),
+        )
+        for scheme in schemes
+    ]
+    return sorted(found, key=lambda candidate: candidate.complexity)
+
+
+def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
+    widths = (1.0,) if kernel == "sigmoid" else (0.3, 1.0)
+    found = []
+    for C in COSTS[kernel]:
+        for width in widths:
+            given = _kernel(kernel, shape, width)
+            name, setting = _said(kernel, given, C)
+            if shape.task == "regression":
+                found.append(Candidate(C, name, setting, partial(_make_tube, given, C)))
+                continue
+            if shape.n_classes > 2:
+                setting["multiclass"] = "all-vs-all"
+            for weight in _weights(shape):
+                label = name + (", classes weighted" if weight else "")
+                make = partial(_make_machine, given, C, weight)
+                found.append(Candidate(C, label, {**setting, "class_weight": weight}, make))
+    return found
+
+
+def _said(kernel: str, given: dict[str, Any], C: float) -> tuple[str, dict[str, Any]]:
+    """Label and setting of a kernel and its C."""
+    setting: dict[str, Any] = {"kernel": kernel, "C": C}
+    if kernel == "polynomial":
+        return f"C = {C:g}, degree {given['degree']}", {**setting, "degree": given["degree"]}
+    gamma = given["gamma"] if "gamma" in given else given["kernel"].keywords["gamma"]
+    return f"C = {C:g}, γ = {gamma:.3g}", {**setting, "gamma": gamma}
+
+
+def _linear_tubes(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(C, f"C = {C:g}", {"C": C, "epsilon": 0.1}, partial(_make_linear_tube, C))
+        for C in LINEAR_COSTS
+    ]
+
+
+def _details(fitted: Any) -> dict[str, Any]:
+    model = model_of(fitted)
+    machine = model.members_[0].model if isinstance(model, CalibratedModel) else model
+    found: dict[str, Any] = {}
+    if hasattr(machine, "n_support_vectors_"):
+        found["support vectors"] = machine.n_support_vectors_
+    elif hasattr(machine, "support_"):
+        found["support vectors"] = len(machine.support_)
+    else:  # machines for pairs or codes
+        found["machines"] = len(machine.estimators_)
+        return found
+    margin = margin_of(machine)
+    return found if margin is None else {**found, "margin 2/‖w‖": margin}
+
+
+def margin_of(machine: Any) -> float | None:
+    """2/‖w‖ of a machine for two classes; None for others.
+
+    With a kernel ‖w‖² = Σ αᵢ yᵢ (f(xᵢ) - b) over the support vectors.
+    """
+    if len(getattr(machine, "classes_", ())) != 2:
+        return None
+    if isinstance(machine, LinearSVM):
+        return float(2 / np.linalg.norm(machine.coef_))
+    duals = np.asarray(machine.dual_coef_.todense() if hasattr(machine.dual_coef_, "todense")
+                       else machine.dual_coef_).ravel()  # fmt: skip
+    values = machine.decision_function(machine.support_rows_) - machine.intercept_[0]
+    square = abs(float(duals @ values))
+    return 2 / np.sqrt(square) if square > 0 else None
+
+
+_TITLES = {
+    "linear": "linear",
+    "polynomial": "polynomial kernel",
+    "gaussian": "Gaussian kernel",
+    "laplacian": "Laplacian kernel",
+    "sigmoid": "sigmoid kernel",
+}
+_FITS = {
+    "linear": FitCost(0.0016, classes=0.8, fixed=0.02),
+    "polynomial": FitCost(0.014, rows=2.2, columns=0.5, fixed=0.01),
+    "gaussian": FitCost(0.018, rows=2.2, columns=0.5, fixed=0.01),
+    "laplacian": FitCost(0.025, rows=2.2, columns=0.8, fixed=0.01, most=MOST_ROWS_WHOLE),
+    "sigmoid": FitCost(0.02, rows=2.2, columns=0.5, fixed=0.01),
+}
+
+
+def _method(kernel: str, numbers: bool) -> Method:
+    if kernel == "linear":
+        candidates: Any = _linear_tubes if numbers else _linear
+    else:
+        candidates = partial(_machines, kernel)
+    return Method(
+        name=f"{'svr' if numbers else 'svm'}-{kernel}",
+        title=f"{'SVR' if numbers else 'SVM'}, {_TITLES[kernel]}",
+        tasks=frozenset({"regression"} if numbers else {"binary", "multiclass"}),
+        parameter="C, cost of a row inside the margin",
+        log=True,
+        candidates=candidates,
+        card=CARDS[kernel],
+        rows_affordable=_FITS[kernel],
+        details=_details,
+    )
+
+
+METHODS = [_method(kernel, numbers) for numbers in (False, True) for kernel in _TITLES]

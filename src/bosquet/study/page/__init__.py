@@ -1,0 +1,46 @@
+"""The page of a study: one HTML file that needs no network, drawn from the record alone."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from bosquet.study.page.document import page_html
+from bosquet.study.record import Record
+
+__all__ = ["page_html", "write_page"]
+
+
+def write_page(record: Record, path: str | os.PathLike[str]) -> Path:
+    """Write the page of `record` to `path`, whole or not at all, and give the path back.
+
+    The page is written beside its place and then renamed, so that a reader never meets half of it and a
+    full disk leaves the page that was there.
+
+    Raises
+    ------
+    OSError
+        With one line that names the file and the reason.
+    """
+    place = Path(path)
+    content = page_html(record).encode("utf-8")
+    draft: str | None = None
+    try:
+        handle, draft = tempfile.mkstemp(prefix=f".{place.name[:40]}.", dir=place.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # mkstemp's file is private; a page is as public as any file its writer makes.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(draft, 0o666 & ~mask)
+        os.replace(draft, place)
+    except OSError as error:
+        if draft is not None:
+            Path(draft).unlink(missing_ok=True)
+        reason = error.strerror or type(error).__name__
+        raise type(error)(
+            error.errno,
+            f"the page could not be written to {place}: {reason}; give a path in a folder you can write to",
+        ) from error
+    return place

@@ -1,0 +1,55 @@
+// The page: its parts in order, the bar that leads to them.
+
+// A part that fails says so in its place; the others stand.
+function guarded(build, name) {
+  try {
+    return build();
+  } catch (error) {
+    console.error(`${name}:`, error);
+    return section(name, null, "A part that could not be drawn", `${name}: ${error.message}`);
+  }
+}
+
+function navigation(parts) {
+  const nav = document.getElementById("sections");
+  const links = new Map(parts.map(({ id, nav: words }) => [id, h("a", { href: `#${id}` }, words)]));
+  nav.append(...links.values());
+  const seen = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting) seen.add(entry.target.id);
+      else seen.delete(entry.target.id);
+    }
+    const current = parts.map(({ id }) => id).filter((id) => seen.has(id)).pop();
+    for (const [id, link] of links) {
+      if (id === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    const link = links.get(current);
+    if (link) nav.scrollTo({ left: link.offsetLeft - nav.offsetLeft - 60, behavior: "instant" });
+  }, { rootMargin: "-12% 0px -70% 0px" });
+  for (const { id } of parts) observer.observe(document.getElementById(id));
+}
+
+function start() {
+  guarded(themeButton, "theme");
+  guarded(openLeaderboard, "leaderboard");
+  const parts = [
+    [complexitySection, "complexity"],
+    [heldOutSection, "test"],
+    [regressionSection, "test"],
+    [decisionSection, "decisions"],
+    [driversSection, "drivers"],
+    [boostingSection, "boosting"],
+    [treeSection, "tree"],
+    [rowsSection, "rows"],
+    [explorationSection, "data"],
+    [qualitiesSection, "qualities"],
+  ].map(([build, name]) => guarded(build, name)).filter(Boolean);
+  document.getElementById("figures").append(...parts.map((part) => part.element));
+  navigation([{ id: "leaderboard", nav: "Methods" }, ...parts.filter((part) => part.nav),
+    { id: "notes", nav: "Notes" }, { id: "method", nav: "How" }]);
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
+start();

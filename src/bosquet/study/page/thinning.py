@@ -1,0 +1,116 @@
+"""A record that fits on a page: what no reader could look at anyway is left out, and said."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from bosquet.study.record import Record
+
+MOST_COLUMNS = 400
+MOST_POINTS = 400
+MOST_ROWS = 200
+MOST_VALUES = 60  # of one row
+MOST_CORRELATED = 40
+MOST_NODES = 1500
+MOST_LEVELS = 60
+MOST_IMPORTANCES = 500
+
+
+def thinned(record: Record) -> tuple[Record, list[str]]:
+    """A copy of `record` of bounded size, and a sentence for each thing that was left out."""
+    said: list[str] = []
+    winner: Any = record["winner"]
+    tree, cut = _upper_part(winner["tree"]) if winner and winner["tree"] else (None, False)
+    if cut:
+        said.append("Only the upper part of the tree is drawn on this page.")
+    bare: Any = {**record, "winner": {**winner, "tree": None} if winner else None}
+    page = copy.deepcopy(bare)
+    _thin_exploration(page["exploration"], said)
+    for method in page["methods"]:
+        test = method.get("test") or {}
+        for curve in ("roc", "pr"):
+            test[curve] = {k: _every(points) for k, points in (test.get(curve) or {}).items()}
+        if test.get("thresholds"):
+            test["thresholds"] = _every(test["thresholds"])
+        if test.get("scatter"):
+            test["scatter"] = _every(test["scatter"], 2 * MOST_POINTS)
+        if test:
+            method["test"] = test
+    if page["winner"]:
+        _thin_winner(page["winner"], said)
+        page["winner"]["tree"] = tree
+    return page, said
+
+
+def _thin_exploration(exploration: dict[str, Any], said: list[str]) -> None:
+    columns = exploration["columns"]
+    if len(columns) > MOST_COLUMNS:
+        suspected = {c for f in exploration["warnings"] for c in f["columns"][:10]}
+        ranked = sorted(
+            columns, key=lambda c: (c["name"] not in suspected, -(c["relation"] or 0.0))
+        )[:MOST_COLUMNS]
+        kept = {id(c) for c in ranked}
+        exploration["columns"] = [c for c in columns if id(c) in kept]
+        said.append(
+            f"Of {len(columns):,} columns the {MOST_COLUMNS} most related to the target are on this page."
+        )
+    for finding in exploration["warnings"]:
+        finding["columns"] = finding["columns"][:30]
+    related = exploration["correlations"]
+    if related and len(related.get("names", [])) > MOST_CORRELATED:
+        related["names"] = related["names"][:MOST_CORRELATED]
+        related["matrix"] = [row[:MOST_CORRELATED] for row in related["matrix"][:MOST_CORRELATED]]
+
+
+def _thin_winner(winner: dict[str, Any], said: list[str]) -> None:
+    importances = winner["importances"]
+    if len(importances) > MOST_IMPORTANCES:
+        winner["importances"] = importances[:MOST_IMPORTANCES]
+        said.append(
+            f"The {MOST_IMPORTANCES} largest importances of {len(importances):,} are shown."
+        )
+    winner["rows"] = winner["rows"][:MOST_ROWS]
+    for row in winner["rows"]:
+        row["reasons"] = row["reasons"][:MOST_VALUES]
+        if len(row["values"]) > MOST_VALUES:
+            first = [r["feature"] for r in row["reasons"]] + list(row["values"])
+            names = list(dict.fromkeys(name for name in first if name in row["values"]))
+            row["values"] = {name: row["values"][name] for name in names[:MOST_VALUES]}
+    certificate = winner["certificate"]
+    if certificate:
+        for key, values in certificate.items():
+            if isinstance(values, list):
+                certificate[key] = _every(values)
+
+
+def _every(points: list[Any], most: int = MOST_POINTS) -> list[Any]:
+    """At most `most` of the points, evenly spaced, the first and the last among them."""
+    if len(points) <= most:
+        return points
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(i * step)] for i in range(most)]
+
+
+def _upper_part(tree: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """A copy of the tree's upper nodes, level by level, and whether any were left out.
+
+    Level by level, since a tree grown on sorted rows may be deeper than Python likes to recurse.
+    """
+    root = {**tree, "children": []}
+    level, room, cut = [(root, tree)], MOST_NODES - 1, False
+    for _ in range(MOST_LEVELS):
+        below: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        for copied, node in level:
+            if len(node["children"]) > room:
+                cut = copied["cut"] = True
+                continue
+            pairs = [({**child, "children": []}, child) for child in node["children"]]
+            copied["children"] = [pair[0] for pair in pairs]
+            room -= len(pairs)
+            below.extend(pairs)
+        level = below
+    for copied, node in level:
+        if node["children"]:
+            cut = copied["cut"] = True
+    return root, cut

@@ -1,0 +1,249 @@
+"""`Study`: from a table to a chosen, explained model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bosquet._fitted import unchanged_on_failure
+from bosquet._parameters import check_value, choice, integer
+from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
+from bosquet.study._clock import seconds_of
+from bosquet.study._reading import read_study_table
+from bosquet.study._running import Run, Wishes
+from bosquet.study._target import TASKS
+from bosquet.study.chosen import ChosenModel
+from bosquet.study.leaderboard import as_html, as_text, leaderboard
+from bosquet.study.method import Method
+from bosquet.study.record import Record
+
+
+class Study(BaseEstimator):
+    r"""The seven steps of data mining on one table, within a budget.
+
+    The table is looked at, split at random into training and test rows, every method is tuned over its
+    complexity on the training rows, compared with the others on test rows that none of them saw, over
+    repeated splits to see how robust that is; one is chosen by accuracy, robustness and readability,
+    explained, and fitted to all rows. Differences to the best have corrected intervals,
+
+    .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2}
+
+    over J splits, so that "not distinguishable" is said where it is so.
+
+    Parameters
+    ----------
+    task : {"auto", "classification", "binary", "multiclass", "regression"}, default="auto"
+        By default text, booleans and whole numbers of at most ten values are classes, other numbers are
+        numbers.
+    methods : list of names or of `Method`, default=None
+        Which methods to try, by default all that suit the task; `bosquet.study.methods.METHODS` has the
+        names. The constant is always among them.
+    budget : str, seconds or None, default="2m"
+        Time for everything: "90s", "2m", "1h30m". None counts instead: every method is tuned over all
+        its candidates in every split, and the table does not depend on the clock.
+    metric : str, default="auto"
+        What methods are tuned and compared by: "log_loss", "roc_auc", "average_precision", "brier",
+        "accuracy", "balanced_accuracy", "f1", "mcc"; "rmse", "mae", "median_error", "r2"; "cost". "auto"
+        is the log loss, for a class of less than a tenth of the rows the average precision, with costs
+        the mean cost, for numbers the RMSE. All of the task's are in the table.
+    repeats : int or None, default=None
+        Splits; with a budget at most that many. None is 5, with a budget up to 10.
+    random_state : int, default=0
+    costs : matrix or dict, default=None
+        What decisions cost: a row for each true class, a column for each decision, classes sorted; or
+        {class: cost of missing it}. Thresholds are then chosen on training rows, out of fold.
+    n_jobs : int or None, default=None
+        Fits at a time while tuning; the results do not depend on it.
+    checkpoint : path, default=None
+        A file that keeps every result as it comes. The same study with the same file goes on where it was
+        killed, and without a budget ends with the same table.
+    verbose : int, default=1
+        0 is silent, 1 tells each method's result as it comes.
+
+    Attributes
+    ----------
+    table_ : pandas.DataFrame
+        A row for each method, best first.
+    best_ : ChosenModel
+        The chosen model, fitted to all rows; predicts from tables as they come.
+    record_ : dict
+        Everything that was found, as plain JSON; see `bosquet.study.record.Record`.
+    classes_ : array
+        Of classes: the labels, sorted.
+    splits_ : list
+        The training and test rows of each split.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bosquet import Study
+    >>> flowers = load_iris(as_frame=True).frame
+    >>> study = Study(methods=["lda", "tree"], budget=None, repeats=3, verbose=0)
+    >>> study = study.fit(flowers, "target")
+    >>> study.table_.index[0], f"{study.table_['accuracy'].iloc[0]:.2f}"
+    ('lda', '0.98')
+    >>> study.predict(flowers[:2]).tolist()
+    [0, 0]
+
+    References
+    ----------
+    Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
+    """
+
+    table_: Any
+    best_: ChosenModel
+    record_: Record
+
+    def __init__(
+        self,
+        task: str = "auto",
+        *,
+        methods: Sequence[Any] | None = None,
+        budget: Any = "2m",
+        metric: str = "auto",
+        repeats: int | None = None,
+        random_state: int | None = 0,
+        costs: Any = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+        verbose: int = 1,
+    ):
+        self.task = task
+        self.methods = methods
+        self.budget = budget
+        self.metric = metric
+        self.repeats = repeats
+        self.random_state = random_state
+        self.costs = costs
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        bayes: Any = None,
+        test: Any = None,
+        title: str = "",
+        source: str = "",
+    ) -> Study:
+        """Study a table.
+
+        Parameters
+        ----------
+        X : table
+            A pandas, polars or Arrow table, any other that narwhals knows, or an array.
+        y : str or array of shape (n_rows,)
+            The name of the target, or the targets of the rows of X.
+        bayes : generator of `bosquet.datasets` or function of X, optional
+            Of simulated data: the truth, which gets a row in the table.
+        test : table, optional
+            Rows to come, with or without the target: the exploration tells which columns have drifted.
+        title, source : str, optional
+            For the page: what it is called, and where the table is from.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_failure(self):
+            given = {"bayes": bayes, "test": test, "title": title, "source": source}
+            wishes = self._wishes(given)
+            table = read_study_table(X, y, self.task)
+            result = Run(table, wishes).go()
+            self.record_ = result.record
+            self.table_ = leaderboard(result.record)
+            self.splits_ = [(split.train, split.test) for split in result.splits]
+            winner = result.record["winner"]
+            chosen = result.record["methods"]
+            title = next((m["title"] for m in chosen if winner and m["name"] == winner["name"]), "")
+            self.best_ = ChosenModel(result.model, table.tidier, result.decision, title)
+            if table.target.is_classes:
+                self.classes_ = table.target.classes
+            elif hasattr(self, "classes_"):
+                del self.classes_
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the chosen model says of new rows, in a table as the one studied."""
+        check_is_fitted(self, "best_")
+        return self.best_.predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The chosen model's probabilities of `classes_`."""
+        check_is_fitted(self, "best_")
+        return self.best_.predict_proba(X)
+
+    def report(self, path: str | os.PathLike[str]) -> str:
+        """Write the page: one HTML file with everything that was found. Returns its path."""
+        from bosquet.study.page import write_page
+
+        check_is_fitted(self, "record_")
+        write_page(self.record_, path)
+        return os.fspath(path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chosen model to a file without pickle; see `ChosenModel.save`."""
+        check_is_fitted(self, "best_")
+        self.best_.save(path)
+
+    def _wishes(self, given: dict[str, Any]) -> Wishes:
+        check_value("task", self.task, choice(*TASKS))
+        check_value("repeats", self.repeats, integer(1, none=True))
+        check_value("random_state", self.random_state, integer(0, none=True))
+        check_value("verbose", int(self.verbose), integer(0))
+        if not isinstance(self.metric, str):
+            raise ValueError(f"metric={self.metric!r} must be the name of a metric, or 'auto'")
+        seed = seed_from(None) if self.random_state is None else int(self.random_state)
+        return Wishes(
+            methods=chosen_methods(self.methods),
+            budget=seconds_of(self.budget),
+            metric=self.metric,
+            repeats=self.repeats,
+            random_state=seed,
+            costs=self.costs,
+            n_jobs=self.n_jobs,
+            checkpoint=self.checkpoint,
+            verbose=int(self.verbose),
+            **given,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "record_")
+
+    def __str__(self) -> str:
+        return as_text(self.record_) if hasattr(self, "record_") else repr(self)
+
+    def _repr_html_(self) -> str:
+        if hasattr(self, "record_"):
+            return as_html(self.record_)
+        return f"<code>{self!r}</code>"
+
+
+def chosen_methods(methods: Any) -> list[Method] | None:
+    """Methods by name or as they are; an error lists the names there are."""
+    if methods is None:
+        return None
+    from bosquet.study.methods import METHODS
+
+    wanted = [methods] if isinstance(methods, str | Method) else list(methods)
+    if not wanted:
+        raise ValueError("methods is empty; None tries all")
+    found = []
+    for one in wanted:
+        if isinstance(one, Method):
+            found.append(one)
+        elif one in METHODS:
+            found.append(METHODS[one])
+        else:
+            raise ValueError(f"there is no method {one!r}; there are {', '.join(METHODS)}")
+    names = [method.name for method in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"methods names {twice!r} twice")
+    return found

@@ -1,0 +1,251 @@
+"""Text files of rows to columns: numbers, categories and text, each of its own type."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+
+from bosquet.tables.dialects import BLANKS, Layout, csv_rows, layout_of, single_blanks
+from bosquet.tables.encodings import utf8_bytes
+from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.numerals import (
+    decimal_mark,
+    looks_numeric,
+    numbers_of,
+    plain_numbers,
+    without_missing,
+)
+
+_HEAD = 1 << 26  # bytes looked at to find the layout
+_BLOCK = 1 << 24  # bytes handed to the parser at a time; a row must fit
+_CELLS_A_ROW = 1000  # looked at for the decimal mark
+_KEPT_AS_CATEGORIES = 0.5  # distinct values a row, at most
+_LOOKED_AT = 100  # levels asked whether they are numbers
+_GROUP = 256  # columns converted at a time where there are more
+_TRUTH = frozenset(("true", "false"))
+
+
+def read_delimited(
+    data: bytes,
+    name: str,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> tuple[Any, dict[str, Any]]:
+    """The frame of a text file, and what was found about how it is written."""
+    pd = load_pandas()
+    text, found = utf8_bytes(data, name, encoding)
+    head = text[:_HEAD].decode("utf-8", errors="ignore")
+    if not head.strip():
+        raise TableError(f"{name} is empty: there is no table in it")
+    layout = layout_of(head, delimiter, header)
+    if not layout.rows:
+        width = layout.n_columns
+        raise TableError(f"{name} has a header of {width} columns and no rows below it")
+    if decimal is None:
+        cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_A_ROW])
+        decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")
+    names, notes = distinct_names(layout.names or [""] * layout.n_columns)
+    if layout.names is not None and len(layout.names) != layout.n_columns:
+        raise _fault(text, name, layout)
+    columns = _parsed(text, name, layout)
+    arrays = _arrays(columns, decimal)
+    frame = pd.DataFrame(dict(enumerate(arrays)))
+    frame.columns = pd.Index(names, dtype=object)
+    if (
+        layout.names
+        and not layout.names[-1].strip()
+        and len(names) > 1
+        and frame.iloc[:, -1].isna().all()
+    ):
+        frame = frame.iloc[:, :-1]  # rows that end with a delimiter
+    about = {
+        "encoding": found,
+        "delimiter": layout.delimiter,
+        "decimal": decimal,
+        "header": layout.names is not None,
+        "notes": [*layout.notes, *notes],
+    }
+    return frame, about
+
+
+def distinct_names(given: list[str]) -> tuple[list[str], list[str]]:
+    """Names that differ, and what was done to make them so.
+
+    Examples
+    --------
+    >>> from bosquet.tables.delimited import distinct_names
+    >>> distinct_names(["a", "", "a"])
+    (['a', 'column_2', 'a_2'], ["the column name 'a' occurs 2 times: its columns are called a, a_2"])
+    """
+    blank = [f"column_{place}" for place in range(1, len(given) + 1)]
+    wanted = [str(name).strip() or blank[place] for place, name in enumerate(given)]
+    taken = set(wanted)
+    if len(taken) == len(wanted):
+        return wanted, []
+    names: list[str] = []
+    by_name: dict[str, list[str]] = {}
+    for name in wanted:
+        mine = by_name.setdefault(name, [])
+        new, number = name, len(mine) + 1
+        while mine and new in taken:
+            new, number = f"{name}_{number}", number + 1
+        taken.add(new)
+        mine.append(new)
+        names.append(new)
+    repeated = {name: mine for name, mine in by_name.items() if len(mine) > 1}
+    notes = [
+        f"the column name {name!r} occurs {len(mine)} times: its columns are called {', '.join(mine[:4])}"
+        + (", ..." if len(mine) > 4 else "")
+        for name, mine in list(repeated.items())[:5]
+    ]
+    if len(repeated) > 5:
+        notes.append(f"{len(repeated) - 5} more column names occur more than once")
+    return names, notes
+
+
+def _parsed(text: bytes, name: str, layout: Layout) -> list[Any]:
+    """The columns as Arrow text."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    head = text[:_HEAD].decode("utf-8", errors="ignore")
+    start = len(head[: layout.before].encode("utf-8"))
+    if layout.delimiter == BLANKS:
+        rest = single_blanks(text[start:].decode("utf-8"))
+        body = rest[layout.skipped :].encode("utf-8")
+    else:
+        start += len(head[layout.before : layout.before + layout.skipped].encode("utf-8"))
+        body = text[start:]
+    if layout.escape is None and body.count(layout.quote.encode()) % 2:
+        _refuse_open_quote(text, name, layout)
+    names = [str(place) for place in range(layout.n_columns)]
+    longest = max(len(layout.delimiter.join(row)) for row in layout.rows)
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(body),
+            read_options=arrow_csv.ReadOptions(
+                column_names=names, block_size=max(_BLOCK, 16 * longest)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=layout.delimiter,
+                quote_char=layout.quote,
+                double_quote=layout.escape is None,
+                escape_char=layout.escape or False,
+                newlines_in_values=True,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=False,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise _fault(text, name, layout, str(error)) from None
+    return [column.combine_chunks() for column in table.itercolumns()]
+
+
+def _refuse_open_quote(text: bytes, name: str, layout: Layout) -> None:
+    """A quote that is never closed would swallow the rest of the file as one cell."""
+    body = text.decode("utf-8")[layout.before :]
+    rows = csv_rows(
+        io.StringIO(body, newline=""), layout.delimiter, layout.quote, None, strict=True
+    )
+    line = text[:_HEAD].decode("utf-8", errors="ignore")[: layout.before].count("\n")
+    above = line
+    try:
+        for _ in rows:
+            line = above + rows.line_num
+    except csv.Error as error:
+        if "end of data" in str(error):
+            raise TableError(
+                f"{name}, line {line + 1}: a quote opens in this row that is never closed"
+            ) from None
+
+
+def _fault(text: bytes, name: str, layout: Layout, said: str = "") -> TableError:
+    """What is wrong with a file that did not parse: the first line whose cells are too many or too few."""
+    whole = text.decode("utf-8")
+    above = whole[: layout.before].count("\n")
+    body = whole[layout.before :]
+    if layout.delimiter == BLANKS:
+        body = single_blanks(body)
+    titles = len(layout.notes) > 0
+    wanted = len(layout.names) if layout.names is not None else layout.n_columns
+    rows = csv_rows(io.StringIO(body, newline=""), layout.delimiter, layout.quote, layout.escape)
+    line = 0
+    try:
+        for row in rows:
+            first = line + 1
+            line = rows.line_num
+            if row and len(row) != wanted and not (titles and len(row) == 1):
+                whose = "the header" if layout.names is not None else "the other rows"
+                return TableError(
+                    f"{name}, line {above + first}: {len(row)} {_cells(row)} where {whose} has {wanted}"
+                    f" (delimiter: {layout.delimiter_name}); mend the line, or it is not a table"
+                )
+    except csv.Error as error:
+        return TableError(f"{name}, line {above + line + 1}: {error}")
+    return TableError(f"{name} cannot be read as a table: {' '.join(said.split())[:200]}")
+
+
+def _cells(row: list[str]) -> str:
+    return "cell" if len(row) == 1 else "cells"
+
+
+def _arrays(columns: list[Any], decimal: str) -> list[Any]:
+    """The columns as what they hold; those of very wide tables by the group, if they are plain numbers."""
+    if len(columns) <= _GROUP:
+        return [_column(column, decimal) for column in columns]
+    arrays: list[Any] = []
+    for start in range(0, len(columns), _GROUP):
+        group = columns[start : start + _GROUP]
+        found = _numbers_of_group(group, decimal)
+        arrays += [_column(column, decimal) for column in group] if found is None else found
+    return arrays
+
+
+def _numbers_of_group(group: list[Any], decimal: str) -> list[Any] | None:
+    """Columns of plain numbers, one call for all of them: a call takes longer than a short column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    together = without_missing(pa.concat_arrays(group))
+    found = plain_numbers(together, decimal)
+    if found is None:
+        return None
+    values = found.to_numpy(zero_copy_only=False).astype(float).reshape(len(group), -1)
+    is_whole = pc.match_substring_regex(together, r"^[+-]?\d{1,15}$")
+    whole = (
+        is_whole.fill_null(False).to_numpy(zero_copy_only=False).reshape(values.shape).all(axis=1)
+    )
+    return [v.astype(np.int64) if w else v for v, w in zip(values, whole, strict=True)]
+
+
+def _column(column: Any, decimal: str) -> Any:
+    """A column of text as what it holds."""
+    import pandas as pd
+    import pyarrow.compute as pc
+
+    values = without_missing(column)
+    if values.null_count == len(values):
+        return pd.array([None] * len(values), dtype="float64")
+    numbers = numbers_of(values, decimal)
+    if numbers is not None:
+        return numbers.to_numpy(zero_copy_only=False)
+    coded = values.dictionary_encode()
+    levels = coded.dictionary
+    if len(levels) <= 8 and {text.lower() for text in levels.to_pylist()} <= _TRUTH:
+        truth = pc.equal(pc.utf8_lower(values), "true")
+        if truth.null_count == 0:
+            return truth.to_numpy(zero_copy_only=False)
+        return pd.array(truth.to_pylist(), dtype="boolean")
+    some = levels[:_LOOKED_AT].to_pylist()
+    all_text = not any(map(looks_numeric, some))
+    if all_text and len(levels) <= _KEPT_AS_CATEGORIES * len(values):
+        return coded.to_pandas()
+    return values.to_pandas()

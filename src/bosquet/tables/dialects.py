@@ -1,0 +1,257 @@
+"""How a text file lays out a table: what parts its columns, what quotes a cell, whether it has a header.
+
+The delimiter is the one under which the rows agree best in their number of cells and the cells look most
+like values (van den Burg and others, "Wrangling messy CSV files by detecting row and type patterns", 2019).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bosquet.tables.dates import looks_like_date
+from bosquet.tables.numerals import MISSING, looks_numeric
+
+DELIMITERS = (",", ";", "\t", "|")
+BLANKS = " "  # columns aligned by runs of blanks
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", BLANKS: "blanks"}
+
+_SAMPLE = 1 << 16  # characters looked at ...
+_FEWEST_LINES = 20  # ... unless these are fewer lines than this
+_MOST_SAMPLE = 1 << 25
+_MOST_ROWS = 400
+_CELLS_A_ROW = 200  # whose type is looked at: a table may have a hundred thousand columns
+
+_MISSING = frozenset(MISSING)
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # what Excel writes on top
+_UNCLEAN = re.compile(r"[;|\t]|,(?! )|\"")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read a file: the delimiter, the quote, and what stands before the first row."""
+
+    delimiter: str
+    quote: str
+    escape: str | None
+    before: int  # characters of comments and the like
+    skipped: int  # characters between these and the first row: titles and the header
+    names: list[str] | None  # of the header, None without one
+    n_columns: int
+    rows: list[list[str]]  # a sample below the header
+    notes: tuple[str, ...] = ()
+
+    @property
+    def delimiter_name(self) -> str:
+        return _NAMES.get(self.delimiter, repr(self.delimiter))
+
+
+def layout_of(text: str, delimiter: str | None = None, header: bool | None = None) -> Layout:
+    """The layout of the table that `text` holds.
+
+    Examples
+    --------
+    >>> from bosquet.tables.dialects import layout_of
+    >>> found = layout_of("a;b\\n1,5;2\\n2,5;3\\n")
+    >>> found.delimiter, found.names
+    (';', ['a', 'b'])
+    """
+    sample = _sample(text)
+    before, said = _before_the_table(sample)
+    sample = sample[before:]
+    delimiter = delimiter or said
+    best: tuple[float, _Reading] | None = None
+    for mark in DELIMITERS if delimiter is None else (delimiter,):
+        for quote in _quotes(sample, mark):
+            found = _scored(sample, mark, quote)
+            if found is not None and (best is None or found[0] > best[0]):
+                best = found
+    if delimiter is None and (best is None or best[1].width == 1):
+        blanks = _scored(single_blanks(sample), BLANKS, '"')
+        if blanks is not None and blanks[1].width > 1 and len({*map(len, blanks[1].rows)}) == 1:
+            best, sample = blanks, single_blanks(sample)
+    if best is None:
+        return Layout(delimiter or ",", '"', None, before, 0, None, 1, [])
+    return _with_header(best[1], before, header)
+
+
+def single_blanks(text: str) -> str:
+    """Runs of blanks as one, none at the ends of lines."""
+    return re.sub(r"[ \t]+", BLANKS, re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+
+
+def _sample(text: str) -> str:
+    """The first whole lines: enough characters, and enough lines where these are very long."""
+    if len(text) <= _SAMPLE:
+        return text
+    end, lines = -1, 0
+    while lines < _FEWEST_LINES or end < _SAMPLE:
+        end = text.find("\n", end + 1)
+        if end < 0:
+            return text
+        lines += 1
+        if end > _MOST_SAMPLE:
+            break
+    return text[: end + 1]
+
+
+def _before_the_table(sample: str) -> tuple[int, str | None]:
+    """Characters of blank lines and comments on top, and the delimiter that a line "sep=;" tells."""
+    place, said = 0, None
+    while place < len(sample):
+        end = sample.find("\n", place)
+        end = len(sample) if end < 0 else end + 1
+        line = sample[place:end]
+        separator = _SEPARATOR_LINE.fullmatch(line)
+        if separator is not None and said is None:
+            said = separator[1]
+        elif line.strip() and not (line.startswith("#") and _is_comment(sample, place, end)):
+            break
+        place = end
+    return place, said
+
+
+def _is_comment(sample: str, start: int, end: int) -> bool:
+    """Whether a line that begins with # is a comment and not a header that does.
+
+    A header has as many cells as the row below it.
+    """
+    line = sample[start:end]
+    after = sample[end : sample.find("\n", end) if "\n" in sample[end:] else len(sample)]
+    return all(line.count(d) != after.count(d) or not after.count(d) for d in DELIMITERS)
+
+
+def _quotes(sample: str, delimiter: str) -> tuple[str, ...]:
+    d = re.escape(delimiter)
+    single = len(re.findall(rf"(?:^|{d})'[^'\n]*'(?={d}|$)", sample[:_SAMPLE], re.MULTILINE)) > 1
+    return ('"', "'") if single and '"' not in sample else ('"',)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The first rows under one delimiter and quote, and at which character each ends."""
+
+    delimiter: str
+    quote: str
+    escape: str | None
+    rows: list[list[str]]
+    ends: list[int]
+    width: int
+
+
+def _scored(sample: str, delimiter: str, quote: str) -> tuple[float, _Reading] | None:
+    escape = "\\" if f"\\{quote}" in sample and quote * 2 not in sample else None
+    rows: list[list[str]] = []
+    ends: list[int] = []
+    lines = _Counted(sample)
+    try:
+        for row in csv_rows(lines, delimiter, quote, escape):
+            if row:
+                rows.append(row)
+                ends.append(lines.taken)
+            if len(rows) == _MOST_ROWS:
+                break
+    except csv.Error:
+        return None
+    if not rows:
+        return None
+    patterns = Counter(map(len, rows))
+    agreement = sum(n * (max(cells - 1, 0.001) / cells) for cells, n in patterns.items())
+    cells = [cell for row in rows[:100] for cell in row[:_CELLS_A_ROW]]
+    clean = sum(map(_is_value, cells)) / len(cells)
+    width = max(patterns, key=lambda cells: (patterns[cells], cells))
+    score = agreement / len(patterns) * max(clean, 0.001)
+    return score, _Reading(delimiter, quote, escape, rows, ends, width)
+
+
+class _Counted:
+    """Lines of a text, and how many characters were handed out."""
+
+    def __init__(self, text: str):
+        self.lines = io.StringIO(text, newline="")
+        self.taken = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.taken += len(line)
+            yield line
+
+
+def csv_rows(
+    lines: Iterable[str], delimiter: str, quote: str, escape: str | None, strict: bool = False
+) -> Any:
+    """Python's reader of delimited text, which also tells the number of the line."""
+    return csv.reader(
+        lines,
+        delimiter=delimiter,
+        quotechar=quote,
+        escapechar=escape,
+        doublequote=escape is None,
+        strict=strict,
+    )
+
+
+def _is_value(cell: str) -> bool:
+    cell = cell.strip()
+    return cell in _MISSING or looks_numeric(cell) or not _UNCLEAN.search(cell)
+
+
+# ------------------------------------------------------------------------------------------ header
+def _with_header(reading: _Reading, before: int, header: bool | None) -> Layout:
+    rows, ends, width = reading.rows, reading.ends, reading.width
+    titles = 0
+    while width > 1 and titles < len(rows) - 2 and sum(map(bool, rows[titles])) <= 1 < width:
+        if len(rows[titles]) == width:
+            break
+        titles += 1  # a title above the table: a line of one cell
+    first, below = rows[titles], rows[titles + 1 :]
+    names: list[str] | None = None
+    if len(first) == width - 1 and header is not False and _is_header(["row", *first], below):
+        names = ["", *first]  # R writes no name above the names of rows
+    elif header or (header is None and _is_header(first, below)):
+        names = first
+    start = titles + (names is not None)
+    notes = [f"{titles} lines above the table are left out"] if titles else []
+    return Layout(
+        reading.delimiter,
+        reading.quote,
+        reading.escape,
+        before,
+        ends[start - 1] if start else 0,
+        names,
+        width if below else len(first),
+        rows[start:],
+        tuple(notes),
+    )
+
+
+def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names columns: values below are of a kind that names are not."""
+    votes = 0
+    for place, name in enumerate(first[:_CELLS_A_ROW]):
+        column = [row[place].strip() for row in below if place < len(row)]
+        kinds = Counter(kind_of(cell) for cell in column if cell not in _MISSING)
+        kind = max(kinds, key=lambda k: kinds[k]) if kinds else "text"
+        if kind != "text" and kinds[kind] >= 0.8 * kinds.total():
+            own = kind_of(name)
+            votes += 1 if own == "text" and name.strip() not in _MISSING else -(own == kind)
+        elif name.strip() in set(column):
+            votes -= 1  # a value that comes again
+    if votes:
+        return votes > 0
+    texts = [name.strip() for name in first]
+    named = [name for name in texts if name and not looks_numeric(name)]
+    return len(named) >= len(texts) - 1 and len(set(texts)) == len(texts)
+
+
+def kind_of(cell: str) -> Any:
+    """number, date or text."""
+    cell = cell.strip()
+    if looks_numeric(cell):
+        return "number"
+    return "date" if looks_like_date(cell) else "text"

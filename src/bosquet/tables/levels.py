@@ -1,0 +1,101 @@
+"""A column as codes and the distinct things that it holds, so that each is looked at once."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from bosquet.tables.numerals import MISSING
+
+_MISSING = frozenset(MISSING)
+
+
+@dataclass(frozen=True)
+class Leveled:
+    """Codes of the rows, -1 where the value is missing, and the levels they stand for."""
+
+    codes: np.ndarray
+    levels: list[Any]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows of each level."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
+
+    def spread(self, by_level: np.ndarray, missing: Any = np.nan) -> np.ndarray:
+        """What is known of each level, for each row."""
+        if not len(by_level):
+            return np.full(len(self.codes), missing)
+        values = by_level[np.maximum(self.codes, 0)]
+        absent = self.codes < 0
+        if absent.any():
+            if values.dtype.kind in "iub":
+                values = values.astype(float)
+            values[absent] = missing
+        return values
+
+
+def leveled(series: Any) -> Leveled | None:
+    """The levels of a column as they occur, blanks and words for nothing taken away.
+
+    None for a column of things that cannot be told apart, such as lists.
+    """
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        codes, levels = series.cat.codes.to_numpy().astype(np.intp), series.cat.categories.tolist()
+        occurs = np.bincount(codes[codes >= 0], minlength=len(levels)) > 0
+    else:
+        try:
+            codes, found = pd.factorize(series, use_na_sentinel=True)
+        except TypeError:
+            return None
+        levels = found.tolist()
+        occurs = np.ones(len(levels), dtype=bool)
+    kinds = set(map(type, levels))
+    if any(issubclass(kind, bytes | list | dict | tuple | set | np.ndarray) for kind in kinds):
+        return None
+    if kinds == {str} and occurs.all():
+        levels = [level.strip() for level in levels]
+        different = set(levels)
+        if len(different) == len(levels) and not different & _MISSING:
+            return Leveled(codes.astype(np.intp), levels)  # as they are: the common case, and quick
+    places: dict[Any, int] = {}
+    new = np.full(len(levels) + 1, -1, dtype=np.intp)
+    for code, level in enumerate(levels):
+        if isinstance(level, str):
+            level = level.strip()
+        if (
+            occurs[code]
+            and not (isinstance(level, str) and level in _MISSING)
+            and level is not None
+        ):
+            new[code] = places.setdefault(level, len(places))
+    return Leveled(new[codes], list(places))
+
+
+def texts_of(levels: list[Any]) -> list[str]:
+    """Levels as text."""
+    return levels if set(map(type, levels)) == {str} else [text_of(level) for level in levels]
+
+
+def text_of(level: Any) -> str:
+    """A level as text: whole numbers without a point, whatever type they came in."""
+    if isinstance(level, str):
+        return level
+    if isinstance(level, float | np.floating) and float(level).is_integer():
+        return str(int(level))
+    return str(level)
+
+
+def holds(levels: list[Any], *kinds: Any) -> bool:
+    return bool(levels) and all(issubclass(kind, kinds) for kind in set(map(type, levels)))
+
+
+NUMBERS = (Number, Decimal, np.number, np.bool_)
+DATES = (datetime.date, datetime.datetime, np.datetime64)

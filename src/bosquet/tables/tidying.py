@@ -1,0 +1,359 @@
+"""A table made ready for learning, in a way that can be done again on new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from bosquet.tables.columns import ColumnPlan, as_numbers, names_rows, plan_column
+from bosquet.tables.delimited import distinct_names
+from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.levels import NUMBERS, holds, leveled, text_of, texts_of
+from bosquet.tables.numerals import decimal_mark, numbers_of
+from bosquet.tables.wide import block_of, plain_numbers_at, plainly_varied
+
+VERSION = 1
+_NAMED = 5  # columns named in a note about many
+
+
+@dataclass(frozen=True)
+class Tidied:
+    """A tidy table, what was done to it, and the tidier that does it again."""
+
+    frame: Any
+    notes: list[str]
+    tidier: TableTidier
+
+
+def tidy(frame: Any, target: str | None = None) -> Tidied:
+    """A table with numbers and categories only, ready for any of the methods.
+
+    Dates become parts (year, month, day, weekday, hour, minute, where they vary), numbers stored as text
+    become numbers, booleans 0 and 1, text a category. Left out are columns that are constant or empty, that
+    number or name the rows, and text with fewer than three rows a value. Rows without a target are left out.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    target : str, optional
+        The column to predict: numbers, or labels as text. It stays in the frame, last.
+
+    Returns
+    -------
+    Tidied
+        With `.frame`, `.notes` and `.tidier`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bosquet.tables import tidy
+    >>> table = pd.DataFrame({"paid": ["1,200", "80"], "on": ["2024-01-31", "2024-03-05"], "who": "me"})
+    >>> tidied = tidy(table)
+    >>> tidied.frame.columns.tolist()
+    ['paid', 'on.month', 'on.day', 'on.weekday']
+    >>> tidied.notes
+    ['on: a date, turned into its parts', 'who: constant; left out']
+    """
+    tidier = TableTidier()
+    tidier.fit(frame, target)
+    features, labels, notes = tidier.apply(frame, with_target=target is not None)
+    if target is not None:
+        keep = np.asarray(~load_pandas().isna(labels))
+        if not keep.all():
+            features = features[keep].reset_index(drop=True)
+        features[str(target)] = tidier.labels(labels[keep])
+    notes = [note for note in notes if note not in tidier.notes]
+    return Tidied(features, [*tidier.notes, *notes], tidier)
+
+
+class TableTidier:
+    """What `tidy` learned of a table, to be done to others.
+
+    Attributes
+    ----------
+    plans : list of ColumnPlan, one a column of the table
+    target : str or None
+    target_kind : "number", "class" or None
+    notes : list of str
+        What a reader should know of the table fitted on.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bosquet.tables import TableTidier
+    >>> train = pd.DataFrame({"when": ["1.2.2024", "30.4.2024"], "size": ["3", "4"], "y": [0, 1]})
+    >>> tidier = TableTidier().fit(train, "y")
+    >>> again = TableTidier.from_state(tidier.to_state())
+    >>> again.transform(pd.DataFrame({"size": [5], "when": ["24.12.2025"]})).iloc[0].tolist()
+    [12.0, 24.0, 3.0, 5.0]
+    """
+
+    def __init__(self) -> None:
+        self.plans: list[ColumnPlan] = []
+        self.target: str | None = None
+        self.target_kind: str | None = None
+        self.notes: list[str] = []
+        self._target_decimal = "."
+
+    # ------------------------------------------------------------------------------------ learning
+    def fit(self, frame: Any, target: str | None = None) -> TableTidier:
+        """Learn what becomes of each column; a failed fit leaves the tidier as it was."""
+        pd = load_pandas()
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"a table must be a pandas.DataFrame, not {type(frame).__name__}")
+        names, notes = distinct_names([str(name) for name in frame.columns])
+        if not names:
+            raise TableError("the table has no columns")
+        if len(frame) == 0:
+            raise TableError("the table has no rows")
+        new = TableTidier()
+        rows: np.ndarray | None = None
+        if target is not None:
+            new._fit_target(frame, str(target), names)
+            known = ~pd.isna(new._raw_target(frame, names))
+            if not known.all():
+                notes.append(
+                    f"{int((~known).sum())} rows without a value of {new.target!r} are left out"
+                )
+                rows = known
+        noted: list[tuple[str, str]] = []
+        frame = _bare(frame)
+        plain = plainly_varied(frame if rows is None else frame[rows], plain_numbers_at(frame))
+        for place, name in enumerate(names):
+            if name != new.target:
+                if plain[place] and not names_rows(name):
+                    new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
+                    continue
+                series = frame.iloc[:, place]
+                plan, note = plan_column(name, series if rows is None else series[rows])
+                new.plans.append(plan)
+                if note:
+                    noted.append((name, note))
+        new._keep_names_apart()
+        new.notes = [*notes, *_gathered(noted)]
+        if not new.feature_names:
+            raise TableError(f"no column is left to learn from: {'; '.join(new.notes)[:300]}")
+        self.__dict__ = new.__dict__
+        return self
+
+    def _keep_names_apart(self) -> None:
+        """The parts of a date must not have the name of another column."""
+        taken = {name for plan in self.plans for name in (plan.name, *plan.outputs)}
+        own = {plan.name for plan in self.plans} | {self.target}
+        for place, plan in enumerate(self.plans):
+            if plan.kind == "date" and own & set(plan.outputs):
+                outputs = []
+                for name in plan.outputs:
+                    new = name
+                    while new in own or (new != name and new in taken):
+                        new += "_"
+                    outputs.append(new)
+                self.plans[place] = replace(plan, outputs=tuple(outputs))
+
+    def _fit_target(self, frame: Any, target: str, names: list[str]) -> None:
+        pd = load_pandas()
+        given = [str(name).strip() for name in frame.columns]
+        repeated = any(
+            f"the column name {target!r} occurs" in note
+            for note in frame.attrs.get("reading", {}).get("notes", [])
+        )
+        if given.count(target) > 1 or repeated:
+            raise TableError(
+                f"the target {target!r} is the name of more than one column: rename one"
+            )
+        if target not in names:
+            near = get_close_matches(target, names, 1, 0.6)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}"
+            raise TableError(f"there is no column {target!r} to be the target; {hint}")
+        if len(names) == 1:
+            raise TableError(
+                f"the table has the target {target!r} and no other column to learn from"
+            )
+        if len(frame) == 1:
+            raise TableError("the table has one row: nothing can be learned from it")
+        self.target = target
+        series = frame.iloc[:, names.index(target)]
+        dtype = series.dtype
+        if pd.api.types.is_datetime64_any_dtype(dtype):
+            raise TableError(
+                f"the target {target!r} is a date: turn it into a number or into classes"
+            )
+        if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
+            self.target_kind = "number"
+            values = as_numbers(series)
+            if np.isinf(values).any():
+                raise TableError(
+                    f"the target {target!r} holds infinite values: drop or mend these rows"
+                )
+            distinct: Any = np.unique(values[~np.isnan(values)])
+        else:
+            distinct = self._fit_labels(series)
+        if len(distinct) == 0:
+            raise TableError(f"the target {target!r} is missing in every row")
+        if len(distinct) == 1:
+            raise TableError(
+                f"the target {target!r} is {distinct[0]!s} in every row: there is nothing to learn"
+            )
+
+    def _fit_labels(self, series: Any) -> list[Any]:
+        import pyarrow as pa
+
+        known = leveled(series)
+        if known is None:
+            raise TableError(
+                f"the target {self.target!r} holds lists: it must be numbers or labels"
+            )
+        texts = texts_of(known.levels)
+        self.target_kind = "class"
+        if texts and series.dtype.name != "category" and not holds(known.levels, bool, np.bool_):
+            self._target_decimal = decimal_mark(texts[:1000])
+            if holds(known.levels, *NUMBERS) or numbers_of(
+                pa.array(texts, pa.string()), self._target_decimal
+            ):
+                self.target_kind = "number"
+                return texts
+        rows = int(known.counts.sum())
+        if len(texts) > max(2, rows / 2):
+            raise TableError(
+                f"the target {self.target!r} has {len(texts)} different values in {rows} rows:"
+                " classes must come more than once"
+            )
+        return texts
+
+    # ------------------------------------------------------------------------------------ applying
+    @property
+    def feature_names(self) -> list[str]:
+        """The columns of a tidied table."""
+        return [name for plan in self.plans for name in plan.outputs]
+
+    def transform(self, frame: Any) -> Any:
+        """Another table with the same columns, made ready in the same way."""
+        return self.apply(frame)[0]
+
+    def apply(self, frame: Any, with_target: bool = False) -> tuple[Any, Any, list[str]]:
+        """The features, the target (None unless asked for), and notes on values that were given up."""
+        pd = load_pandas()
+        names, _ = distinct_names([str(name) for name in frame.columns])
+        frame = _bare(frame)
+        found = {name: place for place, name in enumerate(names)}
+        wanted = [plan.name for plan in self.plans if plan.kind != "left out"]
+        absent = [name for name in wanted if name not in found]
+        if absent:
+            one = "column" if len(absent) == 1 else "columns"
+            raise TableError(
+                f"the table lacks the {one} {_listed(absent)} of the one that was learned from"
+            )
+        plain = plain_numbers_at(frame)
+        together = [
+            plan for plan in self.plans if plan.kind == "number" and plain[found[plan.name]]
+        ]
+        arrays: dict[str, Any] = {}
+        noted = []
+        alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
+        for plan in self.plans:
+            if plan.kind != "left out" and plan.name in alone:
+                columns, note = plan.apply(frame.iloc[:, found[plan.name]])
+                arrays.update(zip(plan.outputs, columns, strict=True))
+                if note:
+                    noted.append((plan.name, note))
+        features = pd.DataFrame(arrays)
+        if together:
+            names_together = [plan.name for plan in together]
+            block = block_of(frame, np.array([found[n] for n in names_together]), names_together)
+            features = pd.concat([block, features], axis=1) if arrays else block
+            features = features[self.feature_names]
+        labels = self._raw_target(frame, names) if with_target else None
+        return features, labels, _gathered(noted)
+
+    def _raw_target(self, frame: Any, names: list[str]) -> np.ndarray:
+        """The target as floats or as text, missing where it is."""
+        if self.target not in names:
+            raise TableError(f"there is no column {self.target!r} to be the target")
+        series = frame.iloc[:, names.index(self.target)]
+        if self.target_kind == "number":
+            plan = ColumnPlan(self.target, "number", decimal=self._target_decimal)
+            return np.asarray(plan.apply(series)[0][0])
+        known = leveled(series)
+        if known is None:
+            raise TableError(f"the target {self.target!r} holds lists: it must be labels")
+        texts = np.array([*map(text_of, known.levels), None], dtype=object)
+        return texts[known.codes]
+
+    def labels(self, values: np.ndarray) -> np.ndarray:
+        """A target without missing values, as whole numbers where all are whole."""
+        if self.target_kind == "class":
+            return np.array([str(value) for value in values], dtype=object)
+        whole = values.dtype.kind == "f" and values.size and (values == np.floor(values)).all()
+        return values.astype(np.int64) if whole and np.abs(values).max() < 2**53 else values
+
+    # --------------------------------------------------------------------------------------- state
+    def to_state(self) -> dict[str, Any]:
+        """What was learned, in values that JSON has: a model file keeps this."""
+        target = None
+        if self.target is not None:
+            kind, mark = self.target_kind, self._target_decimal
+            target = {"name": self.target, "kind": kind, "decimal": mark}
+        return {
+            "version": VERSION,
+            "target": target,
+            "columns": [plan.to_state() for plan in self.plans],
+        }
+
+    @classmethod
+    def from_state(cls, state: Any) -> TableTidier:
+        """The tidier of a state; a ValueError says what is wrong with any other value."""
+        if not isinstance(state, dict) or set(state) != {"version", "target", "columns"}:
+            raise ValueError("a tidier's state must hold a version, a target and columns")
+        if state["version"] != VERSION:
+            raise ValueError("the table's plan was written by a newer version of Bosquet")
+        columns, target = state["columns"], state["target"]
+        if not isinstance(columns, list):
+            raise ValueError("the columns of a tidier's state must be a list")
+        new = cls()
+        new.plans = [ColumnPlan.from_state(column) for column in columns]
+        if target is not None:
+            if (
+                not isinstance(target, dict)
+                or not isinstance(target.get("name"), str)
+                or target.get("kind") not in ("number", "class")
+                or target.get("decimal") not in (".", ",")
+            ):
+                raise ValueError("the target of a tidier's state is not valid")
+            new.target, new.target_kind = target["name"], target["kind"]
+            new._target_decimal = target["decimal"]
+        names = [plan.name for plan in new.plans]
+        outputs = new.feature_names
+        if len(set(names)) != len(names) or len(set(outputs)) != len(outputs) or not outputs:
+            raise ValueError("a tidier's state must name different columns, and one at least")
+        return new
+
+
+def _bare(frame: Any) -> Any:
+    """The frame without its attributes, which pandas would copy for every column."""
+    frame = frame.copy(deep=False)
+    frame.attrs = {}
+    return frame
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_NAMED])
+    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _gathered(noted: list[tuple[str, str]]) -> list[str]:
+    """Notes, those that say the same of many columns as one."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in noted:
+        by_text.setdefault(text, []).append(name)
+    lines = []
+    for text, names in by_text.items():
+        if len(names) <= 3:
+            lines += [f"{name}: {text}" for name in names]
+        else:
+            shown = ", ".join(names[:_NAMED])
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            lines.append(f"{len(names)} columns ({shown}{more}): {text}")
+    return lines

@@ -1,0 +1,255 @@
+"""What the user can mend is one line on the standard error, exit code 2, and nothing half-written."""
+
+import io
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bosquet.cli import main
+
+N = 60
+
+
+def base():
+    random = np.random.default_rng(0)
+    return pd.DataFrame(
+        {"x": random.normal(size=N), "z": random.normal(size=N), "y": ["a", "b"] * (N // 2)}
+    )
+
+
+def csv(frame):
+    return frame.to_csv(index=False).encode()
+
+
+CASES = {
+    "no such target": (csv(base()), "w", "there is no column 'w'"),
+    "a target that is constant": (csv(base().assign(y=1)), "y", "in every row"),
+    "a target that is missing": (csv(base().assign(y=None)), "y", "missing in every row"),
+    "one row": (csv(base()[:1]), "y", "1 row"),
+    "all columns text": (
+        csv(pd.DataFrame({"a": [f"some words {i}" for i in range(N)], "y": ["a", "b"] * 30})),
+        "y",
+        "no column is left to learn from",
+    ),
+    "a date as target": (
+        csv(base().assign(y=pd.date_range("2024", periods=N))), "y", "y",
+    ),
+    "the target's name twice": (b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y", "called 'y'"),
+    "a class with one member": (csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y", "has one row"),
+    "one column": (csv(base()[["y"]]), "y", "no other column"),
+    "a file that is empty": (b"", "y", "is empty"),
+    "a header alone": (b"x,y\n", "y", "no rows below it"),
+    "a workbook": (b"PK\x03\x04" + b"x" * 99, "y", "Excel"),
+    "binary garbage": (bytes(range(256)) * 9, "y", "binary data"),
+    "rows of different lengths": (b"x,y\n1,a\n2,b,c\n", "y", "line 3"),
+    "a damaged archive": (b"\x1f\x8b\x08abc", "y", "damaged"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["study", "fit", "tree"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_table_that_cannot_be_learned_from(bosquet, tmp_path, monkeypatch, command, case):
+    data, target, says = CASES[case]
+    (tmp_path / "t.csv").write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    out = {"study": ["--report", "out"], "fit": ["--out", "out"], "tree": ["--out", "out"]}[command]
+    code, said, err = bosquet(command, "t.csv", "--target", target, *out, "-q")
+    assert (code, said) == (2, "")
+    assert err.startswith("bosquet: ")
+    assert err.count("\n") == 1
+    assert says in err
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path):
+    frame = base().assign(
+        when=pd.date_range("2024", periods=N).strftime("%d/%m/%Y"),
+        mixed=["1", "red", "2", "blue"] * (N // 4),
+    )
+    frame = pd.concat([frame, frame[["x"]]], axis=1)
+    (tmp_path / "t.csv").write_bytes(csv(frame))
+    code, _, err = bosquet("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m")
+    assert code == 0
+    for note in ("'x' occurs 2 times", "when: a date", "mixed: numbers and text mixed"):
+        assert note in err
+
+
+@pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
+    row = ",".join(["1.5", "2.5"] * (n // 2))
+    other = ",".join(["0.5", "1.5"] * (n // 2))
+    text = ",".join(f"v{i}" for i in range(n)) + ",y\n" + f"{row},a\n{other},b\n" * 6
+    (tmp_path / "t.csv").write_text(text)
+    start = time.perf_counter()
+    code, said, err = bosquet(
+        "fit", tmp_path / "t.csv", "-t", "y", "--method", "tree", "-o", tmp_path / "m", "-q"
+    )
+    assert code == 0, err
+    assert f"{n:,} columns" in said
+    assert time.perf_counter() - start < 120  # some seconds, on a machine that is not busy
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["study"], "required: data"),
+        (["study", "t.csv"], "--target"),
+        (["frobnicate"], "invalid choice"),
+        (["fit", "gone.csv", "-t", "y", "-o", "m"], "there is no file gone.csv"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--set", "depth"], "NAME=VALUE"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--set", "n_trees=3"], "no parameter 'n_trees'"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--set", "learning_rate=-1"], "learning_rate"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--holdout", "2"], "--holdout"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--drop", "xx"], "did you mean"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--delimiter", "ab"], "one character"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--encoding", "klingon"], "no encoding 'klingon'"),
+        (["fit", "t.csv", "-t", "y", "-o", "."], "it is a folder"),
+        (["fit", "t.csv", "-t", "y", "-o", "nowhere/m"], "cannot write nowhere/m"),
+        (
+            ["study", "t.csv", "-t", "y", "--report", "nowhere/p.html"],
+            "cannot write nowhere/p.html",
+        ),
+        (["study", "t.csv", "-t", "y", "--budget", "soon"], "budget"),
+        (["study", "t.csv", "-t", "y", "--methods", "magic"], "no method 'magic'"),
+        (["study", "t.csv", "-t", "y", "--metric", "magic"], "magic"),
+        (["study", "t.csv", "-t", "y", "--costs", "1,2;3"], "--costs"),
+        (["study", "t.csv", "-t", "y", "--costs", "dear"], "--costs"),
+        (["study", "t.csv", "-t", "y", "--task", "regression"], "not numbers"),
+        (["predict", "t.csv", "t.csv"], "t.csv"),
+        (["predict", "gone", "t.csv"], "there is no file gone"),
+        (["verify", "."], "is a folder"),
+        (["explain", "gone", "t.csv", "--row", "0"], "1 or more"),
+        (["completion", "powershell"], "invalid choice"),
+    ],
+)
+def test_words_that_cannot_be_right(bosquet, tmp_path, monkeypatch, words, says):
+    (tmp_path / "t.csv").write_bytes(csv(base()))
+    monkeypatch.chdir(tmp_path)
+    code, said, err = bosquet(*words)
+    assert (code, said) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_a_table_without_the_models_columns_is_named(bosquet, sales, model, tmp_path):
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    frame.drop(columns="size").to_csv(tmp_path / "t.csv", index=False)
+    code, _, err = bosquet("predict", model, tmp_path / "t.csv")
+    assert code == 2
+    assert "lacks the column 'size'" in err
+    assert bosquet("predict", model, sales, "--keep", "nothing")[0] == 2
+    assert bosquet("explain", model, sales, "--row", "9999")[0] == 2
+
+
+def test_probabilities_of_numbers_are_refused(bosquet, sales, tmp_path):
+    bosquet("fit", sales, "-t", "price", "--method", "tree", "-o", tmp_path / "m")
+    code, _, err = bosquet("predict", tmp_path / "m", sales, "--proba")
+    assert code == 2
+    assert "no probabilities" in err
+
+
+def test_a_missing_extra_is_named(bosquet, sales, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, _, err = bosquet("fit", sales, "-t", "sold", "-o", tmp_path / "m")
+    assert code == 2
+    assert "pip install bosquet[study]" in err
+    assert err.count("\n") == 1
+
+
+# ------------------------------------------------------------------------------------ full disks
+class FullDisk(io.RawIOBase):
+    def writable(self):
+        return True
+
+    def write(self, data):
+        raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monkeypatch):
+    import builtins
+
+    usual = builtins.open
+
+    def full(path, mode="r", *args, **options):
+        if "w" in mode and str(tmp_path) in str(path):
+            return FullDisk() if "b" in mode else io.TextIOWrapper(FullDisk())
+        return usual(path, mode, *args, **options)
+
+    out = tmp_path / "answers.csv"
+    out.write_text("as before")
+    monkeypatch.setattr(builtins, "open", full)
+    for words in (["fit", sales, "-t", "sold", "--method", "tree", "-o", out],):
+        code, said, err = bosquet(*words, "-q")
+        assert (code, said) == (2, "")
+        assert "No space left on device" in err
+        assert err.count("\n") == 1
+    monkeypatch.undo()
+    assert out.read_text() == "as before"
+    assert os.listdir(tmp_path) == ["answers.csv"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_device_is_one_line(bosquet, sales, model):
+    code, said, err = bosquet("predict", model, sales, "--out", "/dev/full", "-q")
+    assert (code, said) == (2, "")
+    assert "cannot write /dev/full" in err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_standard_output_is_one_line(sales, model):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bosquet", "predict", str(model), str(sales)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_stops_is_no_failure(sales, model):
+    done = subprocess.run(
+        f"{sys.executable} -m bosquet predict {model} {sales} | head -1; echo ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["sold", "0"]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_fault_of_bosquets_own_is_exit_code_1(bosquet, monkeypatch, sales, model):
+    from bosquet.cli.commands import predict
+
+    def broken(*_):
+        raise RuntimeError("something\nodd")
+
+    monkeypatch.setattr(predict, "answers_of", broken)
+    code, _, err = bosquet("predict", model, sales)
+    assert code == 1
+    assert err == (
+        "bosquet: internal failure: RuntimeError: something odd (--traceback shows where; please report it)\n"
+    )
+    with pytest.raises(RuntimeError):
+        main(["predict", str(model), str(sales), "--traceback"])
+
+
+def test_an_interrupt_is_exit_code_130(bosquet, monkeypatch, sales, model):
+    from bosquet.cli.commands import predict
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(predict, "answers_of", interrupted)
+    assert bosquet("predict", model, sales)[0] == 130

@@ -1,0 +1,294 @@
+"""Every command does its work, in words and in JSON."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bosquet as library
+
+
+def test_fit_writes_a_model_that_predict_reads(bosquet, sales, model, tmp_path):
+    out = tmp_path / "answers.csv"
+    assert bosquet("predict", model, sales, "--proba", "--keep", "order,sold", "--out", out)[0] == 0
+    answers = pd.read_csv(out)
+    assert answers.columns.tolist() == ["order", "sold", "predicted sold", "P(no)", "P(yes)"]
+    assert (answers["sold"] == answers["predicted sold"]).mean() > 0.85
+    np.testing.assert_allclose(answers["P(no)"] + answers["P(yes)"], 1)
+    loaded = library.load(model)
+    assert (
+        loaded.predict(pd.read_csv(sales, sep=";", decimal=",")) == answers["predicted sold"]
+    ).all()
+
+
+def test_fit_tells_scores_on_rows_held_out(bosquet, sales, tmp_path):
+    out = tmp_path / "m.bosquet"
+    code, said, _ = bosquet(
+        "fit", sales, "-t", "price", "--method", "random-forest", "--set", "n_estimators=30", "--set",
+        "max_depth=none", "--holdout", "0.25", "-o", out, "--json",
+    )  # fmt: skip
+    found = json.loads(said)
+    assert (code, found["task"], found["bytes"]) == (0, "regression", os.path.getsize(out))
+    assert found["holdout"]["r2"] > 0.9
+
+
+@pytest.mark.parametrize(
+    "method", ["gradient-boosting", "random-forest", "extra-trees", "bagging", "adaboost", "tree"]
+)
+@pytest.mark.parametrize("target", ["sold", "price"])
+def test_every_method_goes_to_a_file_and_back(bosquet, sales, tmp_path, method, target):
+    out = tmp_path / "m.bosquet"
+    few = ["--set", "n_estimators=5"] if method != "tree" else ["--set", "max_depth=3"]
+    assert bosquet("fit", sales, "-t", target, "--method", method, *few, "-o", out)[0] == 0
+    assert bosquet("verify", out)[0] == 0
+    code, said, _ = bosquet("predict", out, sales)
+    assert code == 0
+    assert said.splitlines()[0] == target
+    assert len(said.splitlines()) == 241
+
+
+def test_predict_answers_in_json_and_in_parquet(bosquet, sales, model, tmp_path):
+    code, said, _ = bosquet("predict", model, sales, "--json")
+    assert code == 0
+    assert {row["sold"] for row in json.loads(said)} == {"yes", "no"}
+    out = tmp_path / "answers.parquet"
+    assert bosquet("predict", model, sales, "--out", out, "-q")[0] == 0
+    assert pd.read_parquet(out)["sold"].tolist() == [row["sold"] for row in json.loads(said)]
+
+
+def test_predict_takes_models_saved_in_python(bosquet, tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [0.5, 0, 1, 0], "y": [1.0, 2, 3, 4]})
+    library.DecisionTreeRegressor().fit(frame[["a", "b"]], frame["y"]).save(tmp_path / "m.bosquet")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, said, _ = bosquet("predict", tmp_path / "m.bosquet", tmp_path / "t.csv")
+    assert (code, said.split()) == (0, ["prediction", "1.0", "2.0", "3.0", "4.0"])
+
+
+def test_explain_ranks_columns(bosquet, sales, model):
+    code, said, _ = bosquet("explain", model, sales, "--json")
+    ranking = json.loads(said)["importances"]
+    assert (code, ranking[0]["feature"]) == (0, "size")
+    assert "size" in bosquet("explain", model, sales, "--top", "2")[1]
+
+
+def test_explain_gives_the_reasons_of_a_row_that_add_up(bosquet, sales, model):
+    found = json.loads(bosquet("explain", model, sales, "--row", 7, "--json")[1])
+    assert found["base"] + sum(r["effect"] for r in found["reasons"]) == pytest.approx(found["raw"])
+    text = bosquet("explain", model, sales, "--row", 7, "--top", 2)[1]
+    assert "row 7: " in text
+    assert "other columns" in text
+
+
+def test_explain_takes_a_class_of_several(bosquet, tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": random.normal(size=90), "z": random.normal(size=90)})
+    frame["y"] = np.select([frame["x"] < -0.5, frame["x"] < 0.5], ["a", "b"], "c")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    bosquet("fit", tmp_path / "t.csv", "-t", "y", "--method", "random-forest", "-o", tmp_path / "m")
+    found = json.loads(
+        bosquet(
+            "explain", tmp_path / "m", tmp_path / "t.csv", "--row", 1, "--class", "b", "--json"
+        )[1]
+    )
+    assert found["explained"] == "y = b"
+    code, _, err = bosquet(
+        "explain", tmp_path / "m", tmp_path / "t.csv", "--row", 1, "--class", "d"
+    )
+    assert code == 2
+    assert "is none of a, b, c" in err
+
+
+def test_tree_prints_text_graphs_sql_python_and_pictures(bosquet, sales, tmp_path):
+    words = ["tree", sales, "-t", "sold", "--drop", "price"]
+    code, said, err = bosquet(*words)
+    assert code == 0
+    assert "size <=" in said
+    assert "leaves kept by" in err
+    assert bosquet(*words, "--dot")[1].startswith("digraph tree {")
+    assert "CASE WHEN" in bosquet(*words, "--sql")[1]
+    assert "def " in bosquet(*words, "--python")[1]
+    assert json.loads(bosquet(*words, "--json")[1])["rules"][0]["conditions"]
+    picture = tmp_path / "tree.png"
+    assert bosquet(*words, "--png", picture)[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert bosquet(*words, "--sql", "--out", tmp_path / "t.sql")[0] == 0
+    assert "CASE WHEN" in (tmp_path / "t.sql").read_text()
+
+
+def test_verify_tells_a_whole_file_from_a_damaged_one(bosquet, model, tmp_path):
+    assert "a whole model file" in bosquet("verify", model)[1]
+    assert json.loads(bosquet("verify", model, "--json")[1])["whole"] is True
+    data = bytearray(model.read_bytes())
+    for damaged in (data[:-5], data[:40], b"", bytes(data[:100]) + b"\x00" + bytes(data[101:])):
+        (tmp_path / "damaged").write_bytes(damaged)
+        code, said, err = bosquet("verify", tmp_path / "damaged")
+        assert (code, said) == (2, "")
+        assert err.count("\n") == 1
+
+
+def test_info_tells_of_the_machine_of_models_and_of_tables(bosquet, sales, model):
+    found = json.loads(bosquet("info", "--json")[1])
+    assert found["bosquet"] == library.__version__
+    assert found["cores"] >= 1
+    assert "instruction set" in bosquet("info")[1]
+    told = json.loads(bosquet("info", model, "--json")[1])
+    assert (told["target"], told["classes"]) == ("sold", ["no", "yes"])
+    assert "left out: identifier" in bosquet("info", model)[1]
+    described = json.loads(bosquet("info", sales, "--json")[1])
+    assert described["reading"]["decimal"] == ","
+    assert [c["kind"] for c in described["described"]] == [
+        "identifier", "number", "category", "date", "number", "category",
+    ]  # fmt: skip
+
+
+def test_bench_measures_every_library_that_is_there(bosquet, monkeypatch):
+    from bosquet.cli.commands import bench
+
+    everything = bench.installed(3, 1)
+    assert {"Bosquet", "scikit-learn"} <= set(everything)
+    few = {
+        name: everything[name] for name in ("Bosquet", "scikit-learn")
+    }  # the others take long to load
+    monkeypatch.setattr(bench, "installed", lambda rounds, threads: few)
+    words = ["bench", "--rows", 400, "--rounds", 3, "--turns", 1, "--jobs", 1, "-q"]
+    code, said, _ = bosquet(*words, "--json")
+    results = json.loads(said)["results"]
+    assert code == 0
+    assert all(result["fit"] > 0 and result["log_loss"] < 1 for result in results.values())
+    assert "x ours" in bosquet(*words)[1]
+
+
+def test_study_writes_a_page_and_a_model(bosquet, sales, tmp_path):
+    page, saved = tmp_path / "page.html", tmp_path / "best.bosquet"
+    words = [
+        "study", sales, "--target", "sold", "--drop", "price", "--methods", "cart", "--budget", "none",
+        "--repeats", 2, "--report", page, "--save", saved,
+    ]  # fmt: skip
+    code, said, err = bosquet(*words)
+    assert code == 0, err
+    assert "CART" in said
+    assert str(page) in said
+    assert "CART" in err  # results as they come
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
+    code, said, _ = bosquet("predict", saved, sales)
+    assert (code, said.splitlines()[0]) == (0, "sold")
+
+
+def test_study_answers_in_json_and_goes_on_from_a_journal(bosquet, sales, tmp_path):
+    words = [
+        "study", sales, "-t", "price", "--methods", "linear", "--budget", "none", "--repeats", 2, "--metric",
+        "mae", "--no-report", "--resume", tmp_path / "journal", "--json", "-q",
+    ]  # fmt: skip
+    first, again = (json.loads(bosquet(*words)[1]) for _ in range(2))
+    assert first["metric"]["name"] == "mae"
+    assert [m["scores"] for m in first["methods"]] == [m["scores"] for m in again["methods"]]
+
+
+def test_a_winner_of_another_library_is_not_lost(bosquet, sales, tmp_path):
+    import pickle
+
+    words = [
+        "study",
+        sales,
+        "-t",
+        "price",
+        "--methods",
+        "linear",
+        "--budget",
+        "none",
+        "--repeats",
+        2,
+    ]
+    code, said, err = bosquet(*words, "-q", "--no-report", "--save", tmp_path / "best.bosquet")
+    assert code == 0, err
+    assert "best.bosquet is not written: Linear regression" in said
+    best = pickle.loads((tmp_path / "best.bosquet.pkl").read_bytes())
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    assert np.corrcoef(best.predict(frame), frame["price"])[0, 1] > 0.9
+    assert bosquet(*words, "-q", "--no-report", "--save", tmp_path / "best.pkl")[0] == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["best.bosquet.pkl", "best.pkl"]
+
+
+def test_a_study_looks_for_drift_in_other_rows(bosquet, sales, tmp_path):
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    frame["size"] += 5
+    frame.to_csv(tmp_path / "later.csv", index=False)
+    words = [
+        "study",
+        sales,
+        "-t",
+        "price",
+        "--methods",
+        "linear",
+        "--budget",
+        "none",
+        "--repeats",
+        2,
+    ]
+    said = bosquet(*words, "-q", "--no-report", "--test", tmp_path / "later.csv", "--json")[1]
+    warnings = json.loads(said)["exploration"]["warnings"]
+    assert [w["columns"] for w in warnings if w["kind"] == "drift"] == [["size"]]
+
+
+def test_costs_are_given_in_words_or_in_a_file(tmp_path):
+    from bosquet.cli.commands.study import cost_matrix
+
+    (tmp_path / "costs.csv").write_text("0,5\n1,0\n")
+    assert cost_matrix("0,5;1,0") == cost_matrix(str(tmp_path / "costs.csv")) == [[0, 5], [1, 0]]
+
+
+def test_demo_studies_a_table_that_comes_along(bosquet, tmp_path):
+    code, said, err = bosquet(
+        "demo", "--data", "wines", "--budget", "none", "--repeats", 2, "--methods", "lda", "--report",
+        tmp_path / "demo.html",
+    )  # fmt: skip
+    assert code == 0, err
+    assert f"The page is {tmp_path / 'demo.html'}" in said
+
+
+def test_every_demo_table_loads():
+    from bosquet.cli.commands.demo import TABLES, table_of
+
+    for name in TABLES:
+        frame, target, bayes, _ = table_of(name)
+        assert target in frame
+        assert (bayes is not None) == (name == "salaries")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command_and_option(bosquet, shell):
+    code, said, _ = bosquet("completion", shell)
+    assert code == 0
+    for word in ("study", "predict", "gradient-boosting", "random-forest"):
+        assert word in said
+    assert ("-l budget" if shell == "fish" else "--budget") in said
+
+
+def test_bash_completes_words():
+    import shutil
+    import subprocess
+    import sys
+
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash")
+    script = subprocess.run(
+        [sys.executable, "-m", "bosquet", "completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    def completed(*words):
+        line = " ".join(f"'{word}'" for word in words)
+        asked = f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _bosquet"
+        asked += "; echo ${COMPREPLY[@]}"
+        return subprocess.run(
+            ["bash", "-c", asked], capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    assert completed("bosquet", "st") == ["study"]
+    assert "--budget" in completed("bosquet", "study", "--b")
+    assert completed("bosquet", "fit", "--method", "ran") == ["random-forest"]
+    assert completed("bosquet", "completion", "f")[0] == "fish"

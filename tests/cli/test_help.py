@@ -1,0 +1,66 @@
+"""Help comes at once and shows examples."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bosquet.cli.command import build_parser
+from bosquet.cli.commands import COMMANDS
+
+
+def test_help_lists_every_command(bosquet):
+    code, said, err = bosquet("--help")
+    assert (code, err) == (0, "")
+    for module in COMMANDS:
+        assert module.NAME in said
+    assert bosquet()[1] == said
+
+
+@pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.NAME)
+def test_every_command_has_help_examples_and_json(bosquet, module):
+    code, said, _ = bosquet(module.NAME, "--help")
+    assert code == 0
+    assert "examples:" in said
+    assert f"bosquet {module.NAME}" in said
+    assert "--json" in said
+
+
+@pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.NAME)
+def test_the_examples_are_words_that_the_parser_knows(module):
+    import shlex
+
+    for line in module.EXAMPLES.strip().splitlines():
+        for part in line.split("#")[0].split("|")[-1].split("&&")[0].split(">")[0:1]:
+            words = shlex.split(part)
+            assert words[0] == "bosquet"
+            build_parser().parse_args(words[1:])
+
+
+def test_the_version_is_told(bosquet):
+    import bosquet as library
+
+    assert bosquet("--version") == (0, f"bosquet {library.__version__}\n", "")
+
+
+def test_help_imports_nothing_heavy():
+    asked = (
+        "import sys; from bosquet.cli import main; main(['--help']);"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'pyarrow', 'matplotlib', 'bosquet._core'};"
+        "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or None)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_help_takes_less_than_three_tenths_of_a_second():
+    def seconds():
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "bosquet", "--help"], capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.3

@@ -1,0 +1,43 @@
+"""The pages: every public name is on the API page, and no link or picture leads nowhere."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+ROOMS = ["bosquet", *(f"bosquet.{room}" for room in (
+    "boosting", "datasets", "experts", "explain", "glm", "io", "plot", "theory", "trust",
+))]  # fmt: skip
+PAGES = sorted(
+    page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]
+    if not {"_build", "gallery", "generated"} & set(page.parts)
+)  # fmt: skip
+
+if not DOCS.is_dir():
+    pytest.skip("the documentation is not beside the tests", allow_module_level=True)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_is_on_the_api_page(room):
+    listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api/index.md").read_text(), re.MULTILINE))
+    short = {name.rpartition(".")[2] for name in listed}
+    missing = set(importlib.import_module(room).__all__) - short - {"__version__"}
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_pictures_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+            assert anchor in slugs, target

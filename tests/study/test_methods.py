@@ -1,0 +1,209 @@
+"""Every method takes the table as it came, proposes candidates, and knows its qualities."""
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mixed_tables import judged, mixed_table
+from sklearn.base import clone
+
+from bosquet.study._candidates import Staged, candidate_with, groups_of
+from bosquet.study.methods import METHODS
+from bosquet.study.methods.svm import margin_of
+from bosquet.study.pipelines import fit_weighted, model_of
+from bosquet.study.scoring import answer_of
+from bosquet.study.tuning import tune
+
+QUALITIES = [
+    "readable",
+    "score_or_interval",
+    "consistent",
+    "minimax",
+    "non_asymptotic",
+    "parameter_free",
+    "online",
+]
+TASKS = {name: ("counts" if name == "poisson" else None) for name in METHODS}
+PAIRS = [
+    pytest.param(name, TASKS[name] or task, id=f"{name}-{task}")
+    for name, method in METHODS.items()
+    for task in sorted(method.tasks)
+]
+
+
+def smaller_is_better(metric):
+    return 1 if not metric.higher_is_better else -1
+
+
+@pytest.mark.parametrize(("name", "task"), PAIRS)
+def test_every_method_fits_and_answers_on_tables_with_categories_and_gaps(name, task):
+    rare = 0.08 if name in ("balanced-bagging", "rusboost") and task == "binary" else 0.0
+    X, y = mixed_table(task, rare=rare)
+    metric, shape = judged(task, X, y, "log_loss" if rare else None)
+    method = METHODS[name]
+    if name in ("balanced-bagging", "rusboost") and not rare:
+        assert "rare" in method.suits(shape)
+    else:
+        assert method.suits(shape) == ""
+    groups = groups_of(method.candidates(shape))
+    candidate = groups[len(groups) // 2][0]
+    model = candidate.make(0)
+    clone(model)
+    fitted = fit_weighted(model, X, y)
+    answer = answer_of(fitted, X, metric)
+    assert answer.shape[0] == len(y)
+    assert np.isfinite(answer).all()
+    if task not in ("regression", "counts"):
+        assert np.allclose(answer.sum(axis=1), 1)
+    constant = fit_weighted(METHODS["constant"].candidates(shape)[0].make(0), X, y)
+    if name != "constant" and not rare and name not in ("balanced-bagging", "rusboost"):
+        said_alike = metric.score(y, answer_of(constant, X, metric))
+        assert smaller_is_better(metric) * (metric.score(y, answer) - said_alike) < 0
+    assert isinstance(method.details(fitted), dict)
+    pickle.dumps(fitted)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_cards_answer_each_question_with_a_reason(name):
+    card = METHODS[name].card
+    assert list(card) == QUALITIES
+    for answer, reason in card.values():
+        assert answer in ("yes", "no", "partly")
+        assert 0 < len(reason) <= 80
+
+
+@pytest.mark.parametrize(("name", "task"), PAIRS)
+def test_candidates_ascend_in_complexity_within_each_kind_and_have_labels_of_their_own(name, task):
+    X, y = mixed_table(task)
+    _, shape = judged(task, X, y)
+    for rows in (180, 3_000, 40_000):
+        candidates = METHODS[name].candidates(replace(shape, n_rows=rows))
+        for group in groups_of(candidates):
+            places = [candidate.complexity for candidate in group]
+            assert places == sorted(places)
+        firsts = [group[0].complexity for group in groups_of(candidates)]
+        assert all(isinstance(c, Staged) for c in candidates) or firsts == sorted(firsts)
+        labels = [candidate.label for candidate in candidates]
+        assert len(set(labels)) == len(labels)
+        settings = [repr(candidate.setting) for candidate in candidates]
+        assert len(set(settings)) == len(settings)
+
+
+@pytest.mark.parametrize("name", ["k-nearest-neighbours", "adaboost", "gradient-boosting"])
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_stages_say_what_a_fit_of_that_complexity_says(name, task):
+    X, y = mixed_table(task)
+    metric, shape = judged(task, X, y)
+    group = groups_of(METHODS[name].candidates(shape))[0][:3]
+    whole = group[-1].make(0).fit(X, y)
+    stages = list(group[-1].stages(whole, X, [candidate.complexity for candidate in group]))
+    for candidate, said in zip(group, stages, strict=True):
+        alone = candidate.make(0).fit(X, y)
+        assert np.allclose(said, answer_of(alone, X, metric))
+
+
+def test_the_logarithm_of_the_rows_is_among_the_numbers_of_neighbours():
+    X, y = mixed_table("binary")
+    _, shape = judged("binary", X, y)
+    labels = [
+        c.label for c in METHODS["k-nearest-neighbours"].candidates(replace(shape, n_rows=1097))
+    ]
+    assert "k = 7 (ln n)" in labels
+
+
+def test_class_weights_are_tried_where_a_class_is_rare():
+    X, y = mixed_table("binary")
+    _, shape = judged("binary", X, y)
+    for name in ("logistic", "svm-linear", "svm-gaussian", "gradient-boosting"):
+        usual = [c.setting.get("class_weight") for c in METHODS[name].candidates(shape)]
+        rare = [
+            c.setting.get("class_weight")
+            for c in METHODS[name].candidates(replace(shape, rarest=0.02))
+        ]
+        assert "balanced" not in usual
+        assert "balanced" in rare
+
+
+def test_several_classes_are_told_apart_one_against_all_in_pairs_and_by_codes():
+    X, y = mixed_table("multiclass")
+    metric, shape = judged("multiclass", X, y)
+    candidates = METHODS["svm-linear"].candidates(shape)
+    schemes = {candidate.setting["multiclass"]: candidate for candidate in candidates}
+    assert set(schemes) == {"one-vs-all", "all-vs-all", "codes"}
+    for scheme in ("all-vs-all", "codes"):
+        fitted = schemes[scheme].make(0).fit(X, y)
+        assert metric.score(y, answer_of(fitted, X, metric)) < 0.9
+        assert METHODS["svm-linear"].details(fitted)["machines"] >= 3
+
+
+def test_margins_are_two_over_the_norm_of_the_weights():
+    X = np.array([[0.0, 0], [0, 1], [3, 0], [3, 1], [0, 2], [3, 2]])
+    y = np.array([0, 0, 1, 1, 0, 1])
+    candidate = next(
+        c
+        for c in METHODS["svm-polynomial"].candidates(judged("binary", X, y)[1])
+        if c.setting["C"] == 1
+    )
+    machine = candidate.make(0)[-1].model
+    machine.set_params(kernel="linear", C=1e6).fit(X, y)
+    assert margin_of(machine) == pytest.approx(3, rel=1e-3)
+
+
+def test_support_vectors_of_a_linear_machine_are_the_rows_inside_its_margin():
+    X, y = mixed_table("binary")
+    shape = judged("binary", X, y)[1]
+    fitted = METHODS["svm-linear"].candidates(shape)[-1].make(0).fit(X, y)
+    details = METHODS["svm-linear"].details(fitted)
+    machine = model_of(fitted).members_[0].model
+    signs = np.where(y == "yes", 1, -1)
+    inside = signs * machine.decision_function(fitted[0].transform(X)) < 1
+    assert details["support vectors"] == inside.sum()
+    assert details["margin 2/‖w‖"] == pytest.approx(2 / np.linalg.norm(machine.coef_))
+
+
+def test_networks_with_fewer_than_ten_rows_a_weight_say_so():
+    X, y = mixed_table("binary")
+    metric, shape = judged("binary", X, y)
+    few = METHODS["mlp"].candidates(shape)[:2]
+    method = replace(METHODS["mlp"], candidates=lambda shape: few)
+    assert "10 rows a weight" in tune(method, X, y, shape, metric=metric).message
+
+
+def test_poisson_regression_is_for_counts_alone():
+    X, y = mixed_table("regression")
+    _, shape = judged("regression", X, y)
+    assert "count" in METHODS["poisson"].suits(shape)
+    with pytest.raises(ValueError, match="counts 0, 1, 2"):
+        METHODS["poisson"].candidates(shape)[0].make(0).fit(X, y)
+
+
+def test_quadratic_discriminants_are_left_out_where_a_class_has_fewer_rows_than_columns():
+    X, y = mixed_table("binary")
+    shape = replace(judged("binary", X, y)[1], rarest=0.02)
+    assert "too few for a covariance" in METHODS["qda"].suits(shape)
+
+
+@pytest.mark.parametrize("name", ["cart", "gradient-boosting", "logistic"])
+def test_a_candidate_is_found_again_by_its_setting(name):
+    X, y = mixed_table("binary", rows=400)
+    metric, shape = judged("binary", X, y)
+    method = METHODS[name]
+    if name == "gradient-boosting":  # many rows: rounds found by early stopping
+        shape = replace(shape, n_rows=6_000)
+    tuned = tune(method, X, y, shape, metric=metric, random_state=3)
+    again = candidate_with(method, shape, tuned.setting)
+    assert again.label == tuned.candidate.label
+    same = again.make(3).fit(X, y)
+    assert np.array_equal(answer_of(same, X, metric), answer_of(tuned.estimator, X, metric))
+    assert candidate_with(method, shape, {"no": "such"}) is None
+
+
+def test_the_page_on_methods_has_every_method_and_every_quality():
+    page = Path(__file__).parents[2] / "docs" / "methods.md"
+    text = page.read_text(encoding="utf-8")
+    for name, method in METHODS.items():
+        assert name in text or name.split("-")[0] in ("svm", "svr")
+        for answer, reason in method.card.values():
+            assert f"**{answer}**: {reason}" in text

@@ -1,0 +1,428 @@
+"""The page as text: safe whatever the names, small, whole, and readable without a script."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from functools import cache
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_records import method_named, sample_record
+
+from bosquet.study.page import page_html, write_page
+from bosquet.study.page.answer import answer, headline
+from bosquet.study.page.embedding import plain_data, script_data, text
+from bosquet.study.page.leaderboard import Scale
+from bosquet.study.page.thinning import MOST_COLUMNS, MOST_NODES, thinned
+from bosquet.study.page.wording import decimal, duration, in_sentence, listed
+from bosquet.study.record import Record
+
+TASKS = [("binary", 2), ("multiclass", 4), ("regression", 1)]
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<!--<script>",
+    "\"'><svg onload=alert(1)>",
+    "a\u2028b\u2029c",
+    "]]>&lt;&#0;\x00\x1b",
+    "\ud800 half a character",
+    "javascript:alert(1)",
+]
+VOID = {"meta", "link", "br", "input", "img", "hr"}
+
+
+class Outline(HTMLParser):
+    """Elements as they nest, so that a tag too many or too few is noticed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.data: dict[str, str] = {}
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.data[self.elements[-1][1].get("id") or "code"] = data
+        elif self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def renamed(value: Any, old: str, new: str) -> Any:
+    """`value` with every text that is `old`, keys too, replaced."""
+    if isinstance(value, dict):
+        return {renamed(k, old, new): renamed(v, old, new) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [renamed(item, old, new) for item in value]
+    return new if value == old else value
+
+
+@pytest.mark.parametrize(("task", "n_classes"), TASKS)
+def test_every_element_is_closed_and_ids_are_unique(task: str, n_classes: int) -> None:
+    outline = Outline(page_html(sample_record(task, n_classes)))
+    ids = [a["id"] for _, a in outline.elements if a.get("id")]
+    assert len(ids) == len(set(ids))
+    assert outline.all("html")[0]["lang"] == "en"
+    assert len(outline.all("h1")) == len(outline.all("main")) == 1
+
+
+@pytest.mark.parametrize(("task", "n_classes"), TASKS)
+def test_nothing_is_fetched_from_anywhere(task: str, n_classes: int) -> None:
+    page = page_html(sample_record(task, n_classes))
+    outline = Outline(page)
+    for tag, attributes in outline.elements:
+        assert tag not in ("img", "iframe", "object", "embed", "base")
+        assert "src" not in attributes
+        target = attributes.get("href")
+        assert target is None or target.startswith(("#", "data:"))
+    urls = set(re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}[^\s'\"<>]*", page))
+    assert urls <= {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert "@import" not in page
+    assert "url(" not in page
+    assert "default-src 'none'" in page
+
+
+@pytest.mark.parametrize(("task", "n_classes"), TASKS)
+def test_the_record_is_in_the_page_as_it_was(task: str, n_classes: int) -> None:
+    record = sample_record(task, n_classes)
+    found = json.loads(Outline(page_html(record)).data["record"])
+    assert found["target"] == record["target"]
+    assert [m["name"] for m in found["methods"]] == [m["name"] for m in record["methods"]]
+    np.testing.assert_allclose(found["methods"][0]["mean"], record["methods"][0]["mean"], rtol=1e-5)
+
+
+@cache
+def _plain_tags() -> list[str]:
+    return [tag for tag, _ in Outline(page_html(sample_record())).elements]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "what", ["income", "yes", "default", "Loans", "gradient_boosting", "Random forest"]
+)
+def test_no_name_can_break_out_of_its_place(name: str, what: str) -> None:
+    record: Record = renamed(sample_record(), what, name)
+    record["notes"] = [name]
+    method_named(record, "svm")["message"] = name
+    outline = Outline(page_html(record))
+    tags = [tag for tag, _ in outline.elements]
+    assert tags == _plain_tags()
+    assert all(not key.startswith("on") for _, attributes in outline.elements for key in attributes)
+    assert json.loads(outline.data["record"])["notes"] == [name]
+
+
+def test_only_the_scripts_of_the_page_may_run() -> None:
+    import base64
+    import hashlib
+
+    outline = Outline(page_html(sample_record()))
+    policy = next(
+        a["content"]
+        for a in outline.all("meta")
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    page = page_html(sample_record())
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+    assert len(scripts) == 2
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "script-src 'unsafe-inline'" not in policy
+
+
+def test_scripts_never_make_markup_of_data() -> None:
+    folder = files("bosquet.study.page") / "script"
+    for entry in folder.iterdir():
+        source = entry.read_text("utf-8")
+        for word in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "Function(",
+        ):
+            assert word not in source, f"{entry.name} uses {word}"
+        assert source.count("\n") <= 400, entry.name
+
+
+@given(st.text())
+def test_data_in_a_script_reads_back_as_it_was_and_cannot_end_it(value: str) -> None:
+    encoded = script_data({"key": value})
+    assert json.loads(encoded) == {"key": value}
+    assert not re.search("[<>&\u2028\u2029]", encoded)
+
+
+@given(st.text())
+def test_text_has_no_markup_left(value: str) -> None:
+    assert not re.search("[<>\"'\x00]", text(value))
+    text(value).encode("utf-8")
+
+
+def test_numbers_that_json_has_no_word_for_become_null() -> None:
+    given_values = {
+        "a": [float("nan"), float("inf"), np.float32(1.5), np.int64(3)],
+        "b": np.arange(2),
+    }
+    assert plain_data(given_values) == {"a": [None, None, 1.5, 3], "b": [0, 1]}
+    assert plain_data(0.123456789) == 0.123457
+
+
+@pytest.mark.parametrize(("task", "n_classes"), TASKS)
+def test_answer_table_and_notes_are_there_without_a_script(task: str, n_classes: int) -> None:
+    record = sample_record(task, n_classes)
+    words = Outline(page_html(record)).text
+    for sentence in answer(record):
+        assert " ".join(sentence.split()) in words
+    for method in record["methods"]:
+        assert method["title"] in words
+    assert record["notes"][0] in words
+    assert method_named(record, "svm")["message"] in words
+    assert method_named(record, "mlp")["message"] in words
+
+
+def test_a_table_has_a_caption_and_its_heads_a_scope() -> None:
+    outline = Outline(page_html(sample_record()))
+    assert len(outline.all("caption")) == len(outline.all("table")) == 1
+    assert all(head.get("scope") in ("col", "row") for head in outline.all("th"))
+
+
+def test_methods_that_cannot_be_told_apart_are_marked_and_no_others() -> None:
+    record = sample_record()
+    done = [m for m in record["methods"] if m["status"] == "done"]
+    for place, method in enumerate(done):
+        method["difference"] = {
+            "mean": 0.01 * place, "low": -0.1, "high": 0.1, "distinguishable": place not in (0, 2)
+        }  # fmt: skip
+    page = page_html(record)
+    rows = re.findall(r"<tr class=\"(\w+)\" data-name=\"(\w+)\">(.*?)</tr>", page, re.S)
+    marked = [name for _, name, row in rows if "≈ best" in row]
+    assert marked == [done[2]["name"]]
+    assert [kind for kind, _, _ in rows][:4] == ["level", "worse", "level", "worse"]
+
+
+def winning(record: Record, place: int, level: list[int]) -> Record:
+    done = [m for m in record["methods"] if m["status"] == "done"]
+    for i, method in enumerate(done):
+        method["mean"], method["interval"] = 0.5 + 0.01 * i, [0.4, 0.6]
+        method["difference"] = {
+            "mean": 0.01 * i, "low": -0.1, "high": 0.1, "distinguishable": i > 0 and i not in level
+        }  # fmt: skip
+    assert record["winner"] is not None
+    record["winner"]["name"] = done[place]["name"]
+    return record
+
+
+def test_the_answer_names_what_the_choice_cannot_be_told_apart_from() -> None:
+    record = winning(sample_record("regression"), 0, [1])
+    titles = [m["title"] for m in record["methods"]]
+    said = " ".join(answer(record))
+    assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in said
+    assert (
+        f"cannot be told apart from {in_sentence(titles[1])}; the other 4 are measurably worse"
+        in said
+    )
+    assert headline(record).endswith(f"level with {in_sentence(titles[1])}")
+
+
+def test_the_answer_says_when_all_others_are_worse() -> None:
+    record = winning(sample_record("regression"), 0, [])
+    assert "All 5 other methods are measurably worse." in answer(record)
+
+
+def test_the_answer_says_when_the_best_mean_is_not_the_choice() -> None:
+    record = winning(sample_record("regression"), 1, [1, 2])
+    titles = [m["title"] for m in record["methods"]]
+    said = answer(record)[1]
+    best = in_sentence(titles[0])
+    assert said.startswith(
+        f"The best mean, 0.50, is that of {best}, but the two cannot be told apart"
+    )
+    assert in_sentence(titles[2]) in said
+    assert headline(record) == f"To predict “price”, choose {in_sentence(titles[1])}"
+
+
+def test_the_headline_admits_when_a_constant_does_as_well() -> None:
+    record = winning(sample_record("regression"), 0, [5])
+    assert record["methods"][5]["name"] == "constant"
+    assert "constant answer" in headline(record)
+
+
+def test_one_split_claims_nothing_about_differences() -> None:
+    record = sample_record()
+    record["repeats"] = 1
+    for method in record["methods"]:
+        method["interval"] = None
+        if method["difference"]:
+            method["difference"].update(low=None, high=None, distinguishable=False)
+    page = page_html(record)
+    assert "From a single split" in page
+    assert "Nadeau" not in page
+    assert "≈ best</span>" not in page
+
+
+def test_a_study_without_any_finished_method_has_a_page() -> None:
+    record = sample_record()
+    record["winner"] = None
+    for method in record["methods"]:
+        method.update(
+            status="failed", message="no memory", mean=None, interval=None, difference=None
+        )
+    assert "No method could be fitted" in Outline(page_html(record)).text
+
+
+def test_missing_numbers_are_dashes() -> None:
+    record = sample_record()
+    method = record["methods"][1]
+    method["fit_seconds"] = float("nan")
+    method["scores"][0] = float("nan")
+    method["interval"] = [float("nan"), float("nan")]
+    page = page_html(record)
+    assert not re.search(r"\bnan\b", page.split("<script")[2], re.I)
+
+
+@pytest.mark.parametrize("n_columns", [3, 300, 20_000])
+def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
+    record = sample_record()
+    column = record["exploration"]["columns"][1]
+    record["exploration"]["columns"] = [
+        {**column, "name": f"column number {i}", "relation": 1 / (i + 1)} for i in range(n_columns)
+    ]
+    assert record["winner"] is not None
+    record["winner"]["importances"] = [
+        {"feature": f"column number {i}", "value": 100 / (i + 1), "spread": 1.0}
+        for i in range(n_columns)
+    ]
+    for row in record["winner"]["rows"]:
+        row["values"] = {f"column number {i}": "0.25" for i in range(n_columns)}
+    assert len(page_html(record).encode()) < 2_000_000
+    shown, said = thinned(record)
+    assert len(shown["exploration"]["columns"]) == min(n_columns, MOST_COLUMNS)
+    assert (len(said) > 0) == (n_columns > MOST_COLUMNS)
+
+
+def test_a_page_of_many_classes_stays_small() -> None:
+    assert len(page_html(sample_record("multiclass", 26)).encode()) < 1_000_000
+
+
+def test_a_tree_deeper_than_the_stack_is_cut() -> None:
+    record = sample_record()
+    assert record["winner"] is not None
+    tree: Any = {"id": 0, "rule": "", "n": 1, "value": [1.0, 0.0], "children": []}
+    for i in range(1, 5000):
+        leaf = {"id": -i, "rule": "", "n": 1, "value": [0.0, 1.0], "children": []}
+        tree = {"id": i, "rule": "x ≤ 1", "n": i + 1, "value": [0.5, 0.5], "children": [leaf, tree]}
+    record["winner"]["tree"] = tree
+    assert "Only the upper part of the tree is drawn" in page_html(record)
+
+
+def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:
+    def full(depth: int) -> Any:
+        children = [full(depth - 1), full(depth - 1)] if depth else []
+        return {
+            "id": depth,
+            "rule": "x" if depth else "",
+            "n": 2**depth,
+            "value": [1.0],
+            "children": children,
+        }
+
+    record = sample_record("regression")
+    assert record["winner"] is not None
+    record["winner"]["tree"] = full(12)
+    shown = thinned(record)[0]["winner"]
+    assert shown is not None
+    level, total, depth = [shown["tree"]], 0, 0
+    while level:
+        total, depth = total + len(level), depth + 1
+        level = [child for node in level if node for child in node["children"]]
+    assert MOST_NODES - 2 <= total <= MOST_NODES
+    assert depth == 11
+
+
+def test_the_page_is_written_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    place = tmp_path / "report.html"
+    place.write_text("an older page")
+    record = sample_record()
+    assert write_page(record, place) == place
+    assert place.read_text("utf-8") == page_html(record)
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_a_page_that_cannot_be_written_is_an_error_of_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="could not be written to") as caught:
+        write_page(sample_record(), tmp_path / "no such folder" / "report.html")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_leaves_the_older_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "report.html"
+    place.write_text("an older page")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_page(sample_record(), place)
+    assert place.read_text() == "an older page"
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_far_method_does_not_squeeze_the_others(higher: bool) -> None:
+    record = sample_record("regression")
+    done = [m for m in record["methods"] if m["status"] == "done"]
+    for i, method in enumerate(done):
+        mean = 0.8 - 0.01 * i if higher else 0.2 + 0.01 * i
+        method["mean"], method["interval"] = mean, [mean - 0.005, mean + 0.005]
+    done[-1]["mean"], done[-1]["interval"] = (
+        (-50.0, [-51.0, -49.0]) if higher else (50.0, [49.0, 51.0])
+    )
+    scale = Scale.over(done, higher)
+    assert scale.high - scale.low < 0.2
+    assert not scale.holds(done[-1]["mean"])
+    assert all(0 < scale.at(m["mean"]) < 100 for m in done[:-1])
+    assert 2 <= len(scale.ticks()) <= 8
+
+
+def test_words_for_numbers() -> None:
+    assert decimal(-0.0001, 2) == "0.00"
+    assert decimal(-1234.5, 1) == "−1,234.5"
+    assert decimal(None, 2) == "–"
+    assert [duration(s) for s in (0.02, 1.25, 42.4, 101.3, 7260)] == [
+        "20 ms", "1.2 s", "42 s", "1 min 41 s", "2 h 1 min"
+    ]  # fmt: skip
+    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 others"
+    titles = ("Log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM, linear")
+    assert [in_sentence(t) for t in titles] == [
+        "log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM (linear)"
+    ]  # fmt: skip

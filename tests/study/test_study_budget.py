@@ -1,0 +1,109 @@
+"""The budget is kept, whole rounds only, and what there was no time for is said."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from stand_ins import Slow, constant, method
+
+from bosquet import Study
+from bosquet.study._clock import Clock, in_words, seconds_of
+from bosquet.study._schedule import in_order
+from bosquet.study._trial import from_the_middle, halving
+
+
+@pytest.mark.parametrize(
+    ("budget", "seconds"),
+    [
+        ("2m", 120),
+        ("90s", 90),
+        ("1h30m", 5400),
+        ("1.5 min", 90),
+        (7, 7),
+        ("2 M 5 s", 125),
+        (None, None),
+    ],
+)
+def test_budgets_are_read_as_people_write_them(budget, seconds):
+    assert seconds_of(budget) == seconds
+
+
+@pytest.mark.parametrize(
+    "budget", ["", "soon", "5", "m", "-3s", 0, -1, float("inf"), True, "3s or so"]
+)
+def test_a_budget_that_is_none_is_refused(budget):
+    with pytest.raises(ValueError, match="budget="):
+        seconds_of(budget)
+
+
+def test_seconds_are_said_as_people_say_them():
+    said = [in_words(s) for s in (0.04, 3.21, 12.4, 59.9, 94, 7500)]
+    assert said == ["0.0 s", "3.2 s", "12 s", "1:00", "1:34", "2:05:00"]
+
+
+def test_the_clock_counts_what_an_earlier_run_has_used():
+    clock = Clock(100.0, before=30.0)
+    assert 30 <= clock.elapsed() < 31
+    assert 49 <= clock.left(0.8) <= 50
+    assert Clock(None).left() == float("inf")
+
+
+def table(n=60):
+    random = np.random.default_rng(0)
+    return pd.DataFrame({"a": random.normal(size=n), "y": random.normal(size=n)})
+
+
+def slow(name, seconds, values=(1,)):
+    return method(name, lambda shape, value, seed: Slow(seconds), values)
+
+
+def test_tuning_stops_in_time_and_later_methods_are_left_out_and_named():
+    study = Study(
+        budget=3, verbose=0, methods=[slow("a", 0.05, range(200)), slow("b", 2.0), slow("c", 0.1)]
+    )
+    began = time.monotonic()
+    study.fit(table(), "y")
+    taken = time.monotonic() - began
+    # b alone takes longer than it should; everything else makes room for it.
+    assert taken < 8
+    assert study.table_.loc["a", "status"] == "done"
+    assert study.record_["repeats"] < 10
+    assert any(note.startswith("Time allowed") for note in study.record_["notes"])
+
+
+@pytest.mark.slow
+def test_a_budget_is_kept_within_a_fifth():
+    methods = [slow(name, 0.05, range(40)) for name in "abcde"]
+    began = time.monotonic()
+    study = Study(budget=15, verbose=0, methods=methods).fit(table(), "y")
+    taken = time.monotonic() - began
+    assert taken < 1.2 * 15
+    assert (study.table_["status"] == "done").all()
+    assert study.record_["repeats"] > 1
+
+
+def test_rounds_are_whole_and_say_how_they_were_tuned():
+    methods = [slow("a", 0.02, range(30)), slow("b", 0.02, range(30))]
+    study = Study(budget=5, verbose=0, methods=methods).fit(table(), "y")
+    assert study.record_["repeats"] >= 2
+    assert study.table_["splits"].nunique() == 1
+    assert any("From the second split on" in note for note in study.record_["notes"])
+
+
+def test_cheap_methods_come_first_and_unknown_ones_last():
+    names = ["zebra", "gradient-boosting", "super-learner", "lda", "constant", "random-forest"]
+    ordered = [m.name for m in in_order([method(name, None) for name in names])]
+    assert ordered == [
+        "constant", "lda", "gradient-boosting", "random-forest", "super-learner", "zebra",
+    ]  # fmt: skip
+    assert constant().name == ordered[0]
+
+
+def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
+    assert halving(7) == [3, 1, 5, 0, 2, 4, 6]
+    assert halving(1) == [0]
+    for n in range(12):
+        assert sorted(halving(n)) == list(range(n))
+    seen = [one.complexity for one in from_the_middle(slow("a", 0, range(5))).candidates(None)]
+    assert seen == [2, 1, 4, 0, 3]

@@ -1,0 +1,83 @@
+"""The choice: the most accurate, unless one that is easier to read costs nothing; with reasons."""
+
+from stand_ins import card
+
+from bosquet.study.choosing import choose
+from bosquet.study.scoring import metric_named
+
+RMSE = metric_named("rmse", "regression")
+R2 = metric_named("r2", "regression")
+
+
+def row(name, mean, *, readable="no", apart=True, scores=None):
+    return {
+        "name": name,
+        "title": name.capitalize(),
+        "mean": mean,
+        "scores": scores or [mean],
+        "card": card(readable),
+        "difference": {"mean": 0.0, "low": 0.0, "high": 0.0, "distinguishable": apart},
+    }
+
+
+def best(name, mean, **more):
+    return {**row(name, mean, **more), "difference": None}
+
+
+def test_the_most_accurate_is_chosen_where_the_others_are_worse():
+    rows = [best("forest", 1.0), row("line", 1.5, readable="yes"), row("constant", 3.0)]
+    found = choose(rows, RMSE)
+    assert found.name == "forest"
+    assert found.runner_up == "line"
+    assert "best mean RMSE 1" in found.why
+    assert "worse beyond chance" in found.why
+
+
+def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
+    rows = [
+        best("forest", 1.0),
+        row("line", 1.01, readable="yes", apart=False),
+        row("constant", 3.0),
+    ]
+    found = choose(rows, RMSE)
+    assert found.name == "line"
+    assert "easier to read" in found.why
+    assert "Forest" in found.why
+
+
+def test_a_readable_method_that_gives_up_more_is_named_as_the_alternative():
+    rows = [
+        best("forest", 0.9),
+        row("line", 0.85, readable="yes", apart=False),
+        row("constant", 0.0, readable="yes"),
+    ]
+    found = choose(rows, R2)
+    assert (found.name, found.runner_up) == ("forest", "line")
+    assert "Line (0.85) cannot be told from it and is easier to read" in found.why
+
+
+def test_the_truth_is_never_chosen_and_a_best_constant_is_said():
+    rows = [row("bayes", 0.5), best("constant", 1.0, readable="yes"), row("line", 1.1)]
+    found = choose(rows, RMSE)
+    assert found.name == "constant"
+    assert "No method is better than the constant" in found.why
+
+
+def test_a_winner_that_cannot_be_told_from_the_constant_comes_with_a_warning():
+    rows = [best("forest", 1.0), row("constant", 1.01, readable="yes", apart=False)]
+    found = choose(rows, RMSE)
+    assert found.name == "forest"
+    assert "cannot be told from the constant" in found.why
+
+
+def test_steadiness_over_splits_is_part_of_the_reasons():
+    rows = [
+        best("forest", 1.0, scores=[0.99, 1.01]),
+        row("line", 2.0, scores=[1.5, 2.5]),
+        row("constant", 3.0, scores=[2.5, 3.5]),
+    ]
+    assert "varies least from split to split" in choose(rows, RMSE).why
+
+
+def test_without_any_score_there_is_no_choice():
+    assert choose([{**row("line", None)}], RMSE) is None

@@ -1,0 +1,172 @@
+"""Studies of classes: labels of any kind, rare ones, costs; the model that is kept, saved and read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from stand_ins import constant, linear, tree
+
+import bosquet
+from bosquet import Study
+
+
+def drawn(n=300, rare=0.5, seed=0, labels=("no", "yes")):
+    random = np.random.default_rng(seed)
+    event = random.random(n) < rare
+    a, b = random.normal(size=n) + 1.5 * event, random.normal(size=n)
+    return pd.DataFrame({"a": a, "b": b, "y": np.asarray(labels)[event.astype(int)]})
+
+
+def counted(**more):
+    settings = {"budget": None, "repeats": 1, "verbose": 0, "methods": [constant(), linear()]}
+    return Study(**{**settings, **more})
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (False, True)])
+def test_predictions_are_labels_as_they_came(labels):
+    study = counted().fit(drawn(100, labels=labels), "y")
+    said = study.predict(drawn(50, seed=1))
+    assert set(said.tolist()) == set(labels)
+    assert study.predict_proba(drawn(5)).shape == (5, 2)
+    assert study.classes_.tolist() == sorted(labels)
+
+
+def test_a_rare_class_is_judged_by_average_precision_and_decided_for_in_time():
+    study = counted().fit(drawn(1500, rare=0.05), "y")
+    assert study.record_["metric"]["name"] == "average_precision"
+    assert study.record_["positive"] == "yes"
+    row = study.table_.loc["linear"]
+    assert row["balanced_accuracy"] > 0.7
+    test = study.record_["methods"][0]["test"]
+    assert test["threshold"] < 0.3
+    assert list(test["pr"]) == ["yes"]
+    # The kept model decides by the same threshold.
+    said = study.predict(drawn(1500, rare=0.05, seed=2))
+    assert (said == "yes").mean() > 0.1
+
+
+def test_with_costs_methods_are_judged_by_them_and_dear_mistakes_avoided():
+    table = drawn(600)
+    plain = counted().fit(table, "y")
+    dear = counted(costs=[[0, 1], [20, 0]]).fit(table, "y")
+    assert dear.record_["metric"]["name"] == "cost"
+    assert dear.record_["costs"] == [[0, 1], [20, 0]]
+    missed = [(study.predict(table)[table["y"] == "yes"] == "no").mean() for study in (plain, dear)]
+    assert missed[1] < missed[0] / 3
+    same = counted(costs={"yes": 20, "no": 1}).fit(table, "y")
+    assert same.table_.loc["linear", "cost"] == dear.table_.loc["linear", "cost"]
+
+
+def test_several_classes_have_curves_a_confusion_matrix_and_costs_without_a_threshold():
+    random = np.random.default_rng(0)
+    kind = random.integers(0, 3, 240)
+    table = pd.DataFrame({"a": kind + random.normal(size=240), "kind": np.array(list("uvw"))[kind]})
+    study = counted(costs=[[0, 1, 1], [1, 0, 1], [9, 9, 0]]).fit(table, "kind")
+    test = next(m for m in study.record_["methods"] if m["name"] == "linear")["test"]
+    assert set(test["roc"]) == {"u", "v", "w"}
+    assert np.sum(test["confusion"]) == study.record_["n_test"]
+    assert "threshold" not in test
+    wrong_w = (study.predict(table)[table["kind"] == "w"] != "w").mean()
+    assert wrong_w < 0.15
+
+
+def test_what_test_rows_show_agrees_with_the_metrics():
+    study = counted(methods=[tree()]).fit(drawn(), "y")
+    method = study.record_["methods"][0]
+    test, n = method["test"], study.record_["n_test"]
+    right = np.trace(test["confusion"]) / n
+    assert right == pytest.approx(method["metrics"]["accuracy"])
+    roc = np.array(test["roc"][study.record_["positive"]])
+    area = np.trapezoid(roc[:, 1], roc[:, 0])
+    assert area == pytest.approx(method["metrics"]["roc_auc"], abs=0.005)
+    half = min(test["thresholds"], key=lambda one: abs(one["threshold"] - 0.5))
+    assert half["tp"] + half["tn"] == pytest.approx(right * n, abs=1)
+    for one in test["thresholds"]:
+        assert one["tn"] + one["fp"] + one["fn"] + one["tp"] == n
+
+
+def test_a_model_of_bosquets_own_is_saved_with_tidying_and_decision(tmp_path):
+    table = drawn(400, rare=0.06).assign(day=pd.date_range("2024-01-01", periods=400).astype(str))
+    study = counted(methods=["cart"], metric="balanced_accuracy").fit(table, "y")
+    study.save(tmp_path / "model")
+    again = bosquet.load(tmp_path / "model")
+    assert (again.predict(table) == study.predict(table)).all()
+    assert (again.predict_proba(table) == study.predict_proba(table)).all()
+
+
+def test_a_model_of_another_library_is_not_saved_and_the_error_says_why(tmp_path):
+    study = counted().fit(drawn(), "y")
+    with pytest.raises(
+        ValueError, match="Linear is a model of another library, which a file without"
+    ):
+        study.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_boosted_winner_has_its_certificate_and_margins():
+    study = counted(methods=["adaboost"]).fit(drawn(150), "y")
+    winner = study.record_["winner"]
+    assert winner["name"] == "adaboost"
+    assert winner["certificate"]["holds"]
+    assert "bound" in winner["certificate"]
+    assert sum(winner["margins"]["counts"]["all"]) == 120
+
+
+def test_a_tree_that_wins_is_drawn_itself():
+    study = counted(methods=["cart"], metric="accuracy").fit(drawn(), "y")
+    assert study.record_["winner"]["tree_title"].startswith("The chosen tree")
+    assert study.record_["winner"]["tree"]["n"] == 240
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"budget": "soon"}, "budget='soon' must be seconds, or text such as '90s'"),
+        ({"budget": 0}, "budget=0 must be more than no time"),
+        ({"metric": "rmse"}, "metric='rmse' is none of those for a binary task"),
+        ({"methods": ["magic"]}, "there is no method 'magic'; there are constant"),
+        ({"methods": []}, "methods is empty"),
+        ({"methods": ["cart", "cart"]}, "methods names 'cart' twice"),
+        ({"repeats": 0}, "repeats=0 is out of range"),
+        ({"random_state": -1}, "random_state=-1 is out of range"),
+        ({"task": "regression"}, "not numbers"),
+        ({"costs": [[0, 1]]}, "costs has shape"),
+        ({"costs": [[0, 0], [1, 0]]}, "costs says"),
+        ({"costs": {"maybe": 2}}, "costs names the class 'maybe'"),
+    ],
+)
+def test_wrong_wishes_are_told_in_one_line(settings, message):
+    with pytest.raises(ValueError, match=message) as error:
+        counted(**settings).fit(drawn(40), "y")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "message"),
+    [
+        (drawn(40), "why", "no column 'why' to be the target; there are 'a', 'b', 'y'"),
+        (drawn(40).rename(columns={"y": "label"}), "lable", "did you mean 'label'"),
+        (drawn(40), None, "say what to predict"),
+        (drawn(40)[["y"]], "y", "no other column to learn from"),
+        (drawn(40)[:0], "y", "no rows"),
+        (drawn(40).set_axis(["a", "y", "y"], axis=1), "y", "2 columns are called 'y'"),
+        (drawn(40), [0, 1], "X has 40 rows, but y has 2"),
+        (drawn(40).assign(y=["same"] * 40), "y", "is same in every row"),
+        (
+            pd.DataFrame({"a": [f"t{k}" for k in range(40)], "y": [0, 1] * 20}),
+            "y",
+            "no column is left",
+        ),
+    ],
+)
+def test_wrong_tables_are_told_in_one_line(table, target, message):
+    with pytest.raises(ValueError, match=message) as error:
+        counted().fit(table, target)
+    assert "\n" not in str(error.value)
+
+
+def test_columns_of_the_same_name_and_of_mixed_types_are_made_use_of():
+    table = drawn(80).assign(mixed=[1, "two", None, 3.5] * 20)
+    table.columns = ["a", "a", "y", "mixed"]
+    study = counted(methods=["logistic"]).fit(table, "y")
+    assert study.table_.loc["logistic", "status"] == "done"
+    assert study.predict(table).shape == (80,)

@@ -1,0 +1,86 @@
+"""Intervals of differences agree with the twin, and say what they should on data whose answer is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bosquet.reference import comparison as twin
+from bosquet.study.comparing import (
+    TestRows,
+    corrected_interval,
+    difference_over_rows,
+    difference_over_splits,
+    interval_of,
+)
+from bosquet.study.scoring import metric_named
+
+numbers = st.floats(-100, 100, allow_nan=False)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    d=st.lists(numbers, min_size=3, max_size=12),
+    n_train=st.integers(10, 10_000),
+    n_test=st.integers(2, 5000),
+)
+def test_the_corrected_interval_is_the_twins(d, n_train, n_test):
+    found = corrected_interval(d, n_train=n_train, n_test=n_test)
+    assert found == pytest.approx(twin.corrected_interval(d, n_train, n_test)[1:], abs=1e-9)
+
+
+def test_the_difference_is_this_method_minus_the_best_split_by_split():
+    rng = np.random.default_rng(0)
+    hard = rng.normal(size=8)  # splits differ far more than methods
+    best, worse = 1 + hard, 1.2 + hard + 0.01 * rng.normal(size=8)
+    found = difference_over_splits(worse, best, n_train=80, n_test=20)
+    assert found["mean"] == pytest.approx(0.2, abs=0.02)
+    assert found["distinguishable"]
+    _, low, high = twin.corrected_interval(worse - best, 80, 20)
+    assert (found["low"], found["high"]) == pytest.approx((low, high))
+
+
+def test_noise_alone_is_told_apart_in_no_more_than_one_case_in_twenty():
+    rng = np.random.default_rng(1)
+    apart = 0
+    for _ in range(400):
+        shared = rng.normal(size=1) * np.sqrt(0.2)  # the correlation that shared training rows give
+        d = shared + rng.normal(size=10) * np.sqrt(0.8)
+        zero = np.zeros(10)
+        apart += difference_over_splits(d, zero, n_train=80, n_test=20)["distinguishable"]
+    assert apart / 400 < 0.08
+
+
+@pytest.mark.parametrize("name", ["rmse", "mae", "r2"])
+def test_scores_of_draws_are_the_scores_of_the_rows_drawn(name):
+    rng = np.random.default_rng(2)
+    y, said = rng.normal(size=40), rng.normal(size=40)
+    metric = metric_named(name, "regression")
+    rows = TestRows.drawn(y, metric, seed=3)
+    scores = rows.scores(said)
+    for draw in (0, 7):
+        times = np.repeat(np.arange(40), rows.times[draw])
+        assert scores[draw] == pytest.approx(metric.score(y[times], said[times]))
+
+
+def test_one_split_falls_back_on_paired_draws_of_its_rows():
+    rng = np.random.default_rng(4)
+    y = rng.normal(size=300)
+    good, bad = y + rng.normal(size=300) * 0.5, y + rng.normal(size=300) * 0.8
+    metric = metric_named("mae", "regression")
+    rows = TestRows.drawn(y, metric, seed=5)
+    scores = [metric.score(y, bad)], [metric.score(y, good)]
+    found = difference_over_rows(*scores, rows.scores(bad), rows.scores(good))
+    draws = [np.repeat(np.arange(300), times) for times in rows.times]
+    mean, low, high = twin.paired_bootstrap_interval(np.abs(y - bad), np.abs(y - good), draws)
+    assert (found["mean"], found["low"], found["high"]) == pytest.approx((mean, low, high))
+    assert found["distinguishable"]
+
+
+def test_a_methods_own_interval_needs_three_splits_or_draws():
+    assert interval_of([0.5], None, n_train=80, n_test=20) is None
+    drawn = np.linspace(0.4, 0.6, 101)
+    low, high = interval_of([0.5], drawn, n_train=80, n_test=20)
+    assert (low, high) == pytest.approx((0.405, 0.595))
+    three = interval_of([0.5, 0.6, 0.4], None, n_train=80, n_test=20)
+    assert three == pytest.approx(twin.corrected_interval([0.5, 0.6, 0.4], 80, 20)[1:])

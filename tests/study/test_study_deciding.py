@@ -1,0 +1,65 @@
+"""Thresholds of least cost, by brute force; decisions survive being written as costs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bosquet.study.deciding import Decision, best_threshold, choose_decision, needs_threshold
+from bosquet.study.scoring import metric_named
+from bosquet.trust.costs import least_costly
+
+CLASSES = np.array(["bad", "good"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    alarm=st.floats(0.1, 10),
+    miss=st.floats(0.1, 10),
+    ties=st.booleans(),
+)
+def test_no_threshold_is_cheaper_than_the_chosen_one(seed, alarm, miss, ties):
+    random = np.random.default_rng(seed)
+    p = random.random(25).round(1 if ties else 6)
+    event = random.random(25) < p
+
+    def cost(threshold):
+        said = p >= threshold
+        return alarm * (said & ~event).sum() + miss * (~said & event).sum()
+
+    chosen = cost(best_threshold(p, event, alarm=alarm, miss=miss))
+    middles = np.concatenate([[0], (np.sort(p)[1:] + np.sort(p)[:-1]) / 2, [1.1]])
+    assert chosen <= min(cost(t) for t in middles) + 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), threshold=st.floats(0.01, 0.99), positive=st.integers(0, 1))
+def test_a_threshold_and_its_costs_decide_alike(seed, threshold, positive):
+    p = np.random.default_rng(seed).random(20)
+    p = np.column_stack([1 - p, p])
+    decision = Decision(CLASSES, positive, threshold)
+    assert decision(p).tolist() == CLASSES[least_costly(p, decision.as_costs())].tolist()
+
+
+def test_a_rare_class_is_decided_for_by_balanced_accuracy():
+    random = np.random.default_rng(0)
+    p = random.beta(1, 20, size=4000)
+    y = np.where(random.random(4000) < p, "bad", "good")  # calibrated, about 5 % bad
+    answer = np.column_stack([p, 1 - p])
+    metric = metric_named("average_precision", "binary", CLASSES, positive=0)
+    decision = choose_decision(answer, y, metric)
+    balanced = metric_named("balanced_accuracy", "binary", CLASSES, positive=0)
+    # Of calibrated scores the best threshold is the class's share.
+    assert decision.threshold == pytest.approx((y == "bad").mean(), abs=0.03)
+    assert balanced.score(y, decision(answer)) > balanced.score(y, answer) + 0.1
+
+
+def test_thresholds_are_for_two_classes_with_costs_or_a_rare_one():
+    two = metric_named("log_loss", "binary", CLASSES)
+    dear = metric_named("cost", "binary", CLASSES, costs=[[0, 1], [5, 0]])
+    three = metric_named("log_loss", "multiclass", ["a", "b", "c"])
+    assert not needs_threshold(two, rare=False)
+    assert needs_threshold(two, rare=True)
+    assert needs_threshold(dear, rare=False)
+    assert not needs_threshold(three, rare=True)

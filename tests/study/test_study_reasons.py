@@ -1,0 +1,105 @@
+"""Reasons for single rows: exact for trees, unbiased draws for anything else, always adding up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from bosquet import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from bosquet.study import _reasons
+from bosquet.study._explored_rows import strangeness
+from bosquet.study._reasons import OTHERS, reasons_for
+
+
+def table(n=200, columns=4, seed=0):
+    random = np.random.default_rng(seed)
+    return pd.DataFrame(random.normal(size=(n, columns)), columns=[f"c{k}" for k in range(columns)])
+
+
+def test_of_a_linear_model_a_columns_part_is_its_weight_times_its_distance_from_the_mean():
+    X = table()
+    y = X @ [1.0, -2.0, 0.5, 0.0]
+    model = LinearRegression().fit(X, y)
+    found = reasons_for(model, X[:3], None, X[:100], list(X.columns), seed=0)
+    whole = found.base + found.effects.sum(axis=1)
+    assert whole == pytest.approx(model.predict(X[:3]))
+    # With a background of one row there is nothing left to chance.
+    alone = reasons_for(model, X[:3], None, X[7:8], list(X.columns), seed=0)
+    exact = (X[:3].to_numpy() - X[7:8].to_numpy()) * model.coef_
+    assert alone.effects == pytest.approx(exact)
+
+
+def test_of_classes_the_reasons_are_log_odds_of_the_class_asked_for():
+    X = table()
+    y = np.where(X["c0"] + X["c1"] > 0, "yes", "no")
+    model = LogisticRegression().fit(X, y)
+    outputs = np.array([0, 1, 1])
+    found = reasons_for(model, X[:3], outputs, X[:50], list(X.columns), seed=1)
+    p = model.predict_proba(X[:3])[np.arange(3), outputs]
+    assert found.base + found.effects.sum(axis=1) == pytest.approx(np.log(p / (1 - p)))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_trees_are_explained_exactly(classes):
+    X = table()
+    y = np.digitize(X["c0"], [0] if classes == 2 else [-0.5, 0.5])
+    model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, y)
+    outputs = np.array([0, 1])
+    found = reasons_for(model, X[:2], outputs, X[:5], list(X.columns), seed=0)
+    raw = model.decision_function(X[:2])
+    raw = np.column_stack([-raw, raw]) if classes == 2 else raw
+    whole = found.base + found.effects.sum(axis=1)
+    assert whole == pytest.approx(raw[np.arange(2), outputs], rel=1e-5)
+    number = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
+    of_numbers = reasons_for(number, X[:2], None, X[:5], list(X.columns), seed=0)
+    said = of_numbers.base + of_numbers.effects.sum(axis=1)
+    assert said == pytest.approx(number.predict(X[:2]), rel=1e-5)
+
+
+def test_of_forests_the_reasons_are_shares_of_the_class_asked_for():
+    X = table()
+    y = np.where(X["c0"] > 0, "yes", "no")
+    model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
+    outputs = np.array([0, 1, 0])
+    found = reasons_for(model, X[:3], outputs, X[:5], list(X.columns), seed=0)
+    p = model.predict_proba(X[:3])[np.arange(3), outputs]
+    assert found.base + found.effects.sum(axis=1) == pytest.approx(p, abs=1e-6)
+
+
+def test_categories_and_missing_values_keep_their_types_when_filled_in():
+    X = table(60, 1).assign(
+        colour=pd.Categorical(["red", None, "blue"] * 20), name=["a", "b", None] * 20
+    )
+    seen = []
+
+    class Model:
+        def predict(self, rows):
+            seen.append(rows)
+            return (rows["colour"] == "red").to_numpy(dtype=float)
+
+    found = reasons_for(Model(), X[:3], None, X[:20], list(X.columns), seed=0)
+    assert (seen[0].dtypes == X.dtypes).all()
+    assert found.names == ["c0", "colour", "name"]
+    assert found.effects[:, [0, 2]] == pytest.approx(0)
+    assert found.effects[0, 1] > 0
+
+
+def test_of_very_many_columns_the_least_important_are_one(monkeypatch):
+    monkeypatch.setattr(_reasons, "MOST_COLUMNS", 3)
+    X = table(columns=6)
+    model = LinearRegression().fit(X, X @ [0.0, 0, 3, 2, 0, 1])
+    found = reasons_for(model, X[:2], None, X[9:10], ["c2", "c3", "c5"], seed=0)
+    assert found.names == ["c2", "c3", OTHERS]
+    assert found.effects[:, 2] == pytest.approx(X["c5"][:2].to_numpy() - X["c5"][9])
+
+
+def test_strange_rows_are_far_out_in_some_column():
+    X = table(100).assign(level=["usual"] * 99 + ["never"])
+    X.loc[5, "c2"] = 50.0
+    order = np.argsort(-strangeness(X))
+    assert order[0] == 5
+    assert 99 in order[:3]

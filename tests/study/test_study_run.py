@@ -1,0 +1,244 @@
+"""A whole study: what it finds, that it is the same every time, and that test rows stay unseen."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from stand_ins import Failing, Spy, constant, linear, method, tree
+
+from bosquet import Study
+from bosquet.datasets import Friedman1, Twonorm
+
+WITHOUT_CLOCK = ["fit_seconds", "predict_microseconds"]
+
+
+def flowers(n=150, seed=0):
+    random = np.random.default_rng(seed)
+    kind = random.integers(0, 2, n)
+    return pd.DataFrame(
+        {
+            "length": kind + random.normal(size=n),
+            "colour": pd.Categorical(np.where(random.random(n) < 0.3 + 0.4 * kind, "red", "blue")),
+            "noise": random.normal(size=n),
+            "name": np.where(kind == 1, "rose", "daisy"),
+        }
+    )
+
+
+def heights(n=150, seed=0):
+    X, y = Friedman1().sample(n, random_state=seed)
+    return pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])]).assign(y=y)
+
+
+def counted(**more):
+    """A study of few fits that does not depend on the clock."""
+    settings = {
+        "budget": None,
+        "repeats": 3,
+        "verbose": 0,
+        "methods": [constant(), linear(), tree()],
+    }
+    return Study(**{**settings, **more})
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    return counted().fit(heights(), "y")
+
+
+def test_the_table_has_every_method_best_first_with_differences_to_the_best(of_numbers):
+    table = of_numbers.table_
+    assert list(table.index) == ["linear", "stub-tree", "constant"]
+    assert table["rmse"].is_monotonic_increasing
+    assert np.isnan(table["difference"].iloc[0])
+    assert table["difference"].iloc[2] == pytest.approx(
+        table["rmse"].iloc[2] - table["rmse"].iloc[0]
+    )
+    assert table["distinguishable"].iloc[2]
+    assert (table["splits"] == 3).all()
+    assert {"mae", "r2", "median_error"} <= set(table.columns)
+
+
+def test_the_record_is_json_and_says_what_the_table_says(of_numbers):
+    record = json.loads(json.dumps(of_numbers.record_, allow_nan=False))
+    assert [m["name"] for m in record["methods"]] == list(of_numbers.table_.index)
+    assert record["repeats"] == 3
+    assert record["metric"]["name"] == "rmse"
+    assert record["winner"]["name"] == "linear"
+    assert len(record["methods"][0]["scores"]) == 3
+    first = record["methods"][1]
+    assert [point["chosen"] for point in first["curve"]["points"]].count(True) == 1
+
+
+def test_the_winner_is_explained(of_numbers):
+    winner = of_numbers.record_["winner"]
+    features = [one["feature"] for one in winner["importances"]]
+    assert winner["importances"][0]["value"] == 100
+    assert "c3" in features[:2]  # Friedman's 10 x4: the strongest linear part
+    assert {"worst", "outlier", "typical"} == {row["kind"] for row in winner["rows"]}
+    worst = [row for row in winner["rows"] if row["kind"] == "worst"]
+    assert worst[0]["score"] == max(row["score"] for row in worst)
+    assert winner["tree"]["children"]
+    assert "imitates" in winner["tree_title"]
+    curve = winner["learning_curve"]
+    assert curve[-1]["rows"] == 120
+    assert winner["dependence"][0]["feature"] == features[0]
+    assert len(winner["dependence"][0]["grid"]) == len(winner["dependence"][0]["mean"])
+
+
+def test_the_best_model_predicts_from_the_table_as_it_came(of_numbers):
+    table = heights()
+    said = of_numbers.predict(table.drop(columns="y"))
+    assert np.corrcoef(said, table["y"])[0, 1] > 0.7
+    assert (of_numbers.best_.predict(table) == said).all()
+    assert (of_numbers.predict(table[table.columns[::-1]]) == said).all()
+
+
+def test_the_same_study_gives_the_same_table_whatever_n_jobs():
+    tables = [
+        counted(n_jobs=n_jobs, methods=["cart", "lda"], repeats=2).fit(flowers(), "name").table_
+        for n_jobs in (1, 2)
+    ]
+    one, two = (table.drop(columns=WITHOUT_CLOCK) for table in tables)
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_another_seed_gives_other_splits():
+    one = counted(random_state=1, repeats=1, methods=[linear()]).fit(heights(40), "y")
+    other = counted(random_state=2, repeats=1, methods=[linear()]).fit(heights(40), "y")
+    assert one.splits_[0][1].tolist() != other.splits_[0][1].tolist()
+
+
+def test_polars_arrow_and_arrays_give_the_table_that_pandas_gives():
+    import polars
+    import pyarrow
+
+    frame = heights(60)
+    X, y = frame.drop(columns="y"), frame["y"]
+    given = [
+        (frame, "y"),
+        (polars.from_pandas(frame), "y"),
+        (pyarrow.Table.from_pandas(frame), "y"),
+        (X, y),
+        (X.to_numpy(), y.to_numpy()),
+    ]
+    tables = []
+    for table, target in given:
+        study = counted(repeats=1, methods=[linear()]).fit(table, target)
+        tables.append(study.table_.drop(columns=WITHOUT_CLOCK))
+        assert study.predict(table).shape == (60,)
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(tables[0], other)
+
+
+def test_no_test_row_reaches_a_fit_of_its_split():
+    Spy.fitted.clear()
+    Spy.asked.clear()
+    frame = heights(100).assign(c0=np.arange(100.0))  # rows are known by their first column
+    spying = method("spy", lambda shape, value, seed: Spy(), (1, 2))
+    study = counted(methods=[constant(), spying], repeats=2, n_jobs=1).fit(frame, "y")
+    tests = [set(map(float, test)) for _, test in study.splits_]
+    trains = [set(map(float, train)) for train, _ in study.splits_]
+    # Every fit is within the training rows of one split, but for the last model, of all rows.
+    whole = [rows for rows in Spy.fitted if len(rows) == 100]
+    parts = [rows for rows in Spy.fitted if len(rows) < 100]
+    assert len(whole) <= 1
+    for rows in parts:
+        assert any(rows <= train for train in trains)
+    # Tuning asks about training rows alone; test rows are asked about as a whole.
+    for rows in Spy.asked:
+        for train, test in zip(trains, tests, strict=True):
+            if rows & test and rows <= test:
+                break
+            if rows <= train:
+                break
+        else:
+            pytest.fail("rows of a test part were mixed with others")
+
+
+def test_a_method_that_fails_is_told_and_the_study_goes_on():
+    failing = method("failing", lambda shape, value, seed: Failing())
+    study = counted(methods=[linear(), failing]).fit(heights(), "y")
+    assert study.table_.loc["failing", "status"] == "failed"
+    assert "it does not" in study.table_.loc["failing", "message"]
+    assert "\n" not in study.table_.loc["failing", "message"]
+    assert study.table_.index[-1] == "failing"
+    assert "constant" in study.table_.index  # always in the table
+
+
+def test_a_method_that_does_not_suit_is_skipped_with_its_reason():
+    unsuited = method("odd", lambda shape, value, seed: None, suits=lambda shape: "too few rows")
+    study = counted(methods=[linear(), unsuited]).fit(heights(), "y")
+    assert study.table_.loc["odd", "status"] == "skipped"
+    assert study.table_.loc["odd", "message"] == "too few rows"
+
+
+def test_a_dear_method_is_given_a_subsample_and_the_notes_say_so():
+    dear = method(
+        "dear",
+        lambda shape, value, seed: linear().candidates(shape)[0].make(seed),
+        rows_affordable=lambda shape, seconds: 2000,
+    )
+    study = counted(methods=[linear(), dear], repeats=1).fit(heights(3000), "y")
+    assert study.table_.loc["dear", "rows"] == 2000
+    assert study.table_.loc["linear", "rows"] == 2400
+    assert any("Dear on 2,000" in note for note in study.record_["notes"])
+
+
+def test_the_truth_of_simulated_data_is_a_row_that_nothing_beats_and_nobody_chooses():
+    truth = Twonorm()
+    X, y = truth.sample(600, random_state=0)
+    study = counted(methods=[linear()]).fit(X, y, bayes=truth)
+    assert study.table_.index[0] == "bayes"
+    assert study.record_["winner"]["name"] != "bayes"
+    assert study.table_.loc["bayes", "accuracy"] > 0.95
+    function = Friedman1(noise=1.0)
+    X, y = function.sample(300, random_state=0)
+    found = counted(methods=[linear()]).fit(X, y, bayes=lambda rows: function.mean(rows))
+    assert found.table_.loc["bayes", "rmse"] == pytest.approx(1.0, abs=0.2)
+
+
+def test_one_split_is_compared_by_draws_of_rows_and_the_notes_say_so():
+    study = counted(repeats=1).fit(heights(), "y")
+    low, high = study.table_[["low", "high"]].iloc[0]
+    assert low < study.table_["rmse"].iloc[0] < high
+    assert study.table_.loc["constant", "distinguishable"]
+    assert any("draws of the first split's test rows" in note for note in study.record_["notes"])
+
+
+def test_a_failed_fit_leaves_the_study_as_it_was():
+    study = counted(repeats=1, methods=[linear()]).fit(heights(40), "y")
+    before = study.table_
+    with pytest.raises(ValueError, match="no column 'z'"):
+        study.fit(heights(), "z")
+    assert study.table_ is before
+
+
+def test_a_study_shows_itself_as_text_and_as_html(of_numbers):
+    text = str(of_numbers)
+    assert "Linear" in text
+    assert "chosen" in text
+    assert of_numbers.record_["winner"]["why"] in text
+    page = of_numbers._repr_html_()
+    assert page.count("<tr>") == 4
+    assert "Study(" in repr(of_numbers)
+    assert "Study(" in Study()._repr_html_()
+
+
+def test_lines_come_as_methods_finish_and_none_when_silent(capsys):
+    counted(repeats=1, verbose=1).fit(heights(), "y")
+    told = capsys.readouterr().err.splitlines()
+    assert "150 rows" in told[0]
+    assert [line.split()[0] for line in told[2:5]] == ["Constant", "Linear", "Stub-tree"]
+    assert "best so far" in told[2]
+    counted(repeats=1, methods=[linear()]).fit(heights(), "y")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_page_is_written_from_the_record(of_numbers, tmp_path):
+    path = of_numbers.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert path == str(tmp_path / "report.html")
+    assert "<html" in page
+    assert "Stub-tree" in page

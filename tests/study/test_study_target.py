@@ -1,0 +1,80 @@
+"""What a target is taken for, and the one line that a target gets which cannot be predicted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bosquet.study._target import read_target
+
+
+def read(values, task="auto", name="y"):
+    return read_target(pd.Series(values), name, task)
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "classes"),
+    [
+        (["no", "yes"] * 10, "binary", ["no", "yes"]),
+        ([True, False] * 10, "binary", [False, True]),
+        ([0, 1] * 10, "binary", [0, 1]),
+        ([0.5, 1.5] * 10, "binary", ["0.5", "1.5"]),
+        ([0, 1, 2] * 10, "multiclass", [0, 1, 2]),
+        (list(range(30)), "regression", []),
+        (np.linspace(0, 1, 30), "regression", []),
+        (pd.Categorical(list("abc") * 10), "multiclass", ["a", "b", "c"]),
+        (pd.array([1, 2, None] * 10, dtype="Int64"), "binary", [1, 2]),
+    ],
+)
+def test_the_task_follows_from_the_values(values, task, classes):
+    found = read(values)
+    assert found.task == task
+    assert found.classes.tolist() == classes
+
+
+def test_few_whole_numbers_are_classes_unless_told_and_the_notes_say_so():
+    found = read([3, 4, 5, 6] * 10, name="quality")
+    assert found.task == "multiclass"
+    assert "task='regression'" in found.notes[0]
+    assert read([3, 4, 5, 6] * 10, task="regression").task == "regression"
+
+
+def test_the_rarer_class_is_the_positive_one():
+    assert read(["a"] * 5 + ["b"] * 15).positive == 0
+    assert read(["a"] * 15 + ["b"] * 5).positive == 1
+    assert read(["a"] * 10 + ["b"] * 10).positive == 1
+    assert read(["a"] * 195 + ["b"] * 5).is_rare
+    assert not read(["a"] * 10 + ["b"] * 10).is_rare
+
+
+def test_rows_without_a_target_are_left_out_and_counted():
+    found = read([1.5, None, 2.25, np.nan, *(np.arange(10) / 3)])
+    assert found.kept.sum() == len(found.y) == 12
+    assert found.notes == ["2 rows without a value of 'y' left out."]
+
+
+def test_values_of_several_types_are_read_as_text():
+    found = read([1, "b"] * 10)
+    assert found.classes.tolist() == ["1", "b"]
+    assert "several types" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "message"),
+    [
+        ([None] * 20, "auto", "missing in every row; choose another"),
+        ([7] * 20, "auto", "is 7 in every row: there is nothing to predict"),
+        (["a"], "auto", "has 1 row with a value of 'y'; a study needs 10"),
+        ([], "auto", "missing in every row|has 0 rows"),
+        (["a"] * 20 + ["b"], "auto", "class 'b' of 'y' has one row, .*drop it or merge it"),
+        (["a", "b"] * 10, "regression", "values such as a, which are not numbers"),
+        (["a", "b", "c"] * 10, "binary", "'y' has 3 classes; use task='multiclass'"),
+        ([1.0, np.inf] * 10, "auto", "infinite in 10 rows"),
+        (pd.date_range("2024", periods=20), "auto", "is a date or a duration"),
+        ([f"name {k}" for k in range(2000)] * 2, "auto", "has 2,000 classes in 4,000 rows"),
+        ([1, 2] * 10, "cluster", "task='cluster' must be one of"),
+    ],
+)
+def test_a_target_that_cannot_be_predicted_is_told_in_one_line(values, task, message):
+    with pytest.raises(ValueError, match=message) as error:
+        read(values, task)
+    assert "\n" not in str(error.value)

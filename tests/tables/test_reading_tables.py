@@ -1,0 +1,231 @@
+"""Files of all kinds become tables; what is no table is refused in one line."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bosquet.tables import TableError, read_table
+
+
+def read(text, encoding="utf-8", **options):
+    return read_table(io.BytesIO(text.encode(encoding)), **options)
+
+
+def refused(data):
+    data = data.encode() if isinstance(data, str) else data
+    with pytest.raises(TableError) as caught:
+        read_table(io.BytesIO(data))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "decimal"), [(d, p) for d in ",;\t|" for p in ".," if d != p]
+)
+def test_delimiter_and_decimal_mark_are_found(delimiter, decimal):
+    rows = [
+        f"{1.5 * i:.2f}".replace(".", decimal) + f"{delimiter}w{i % 3}{delimiter}{i}"
+        for i in range(9)
+    ]
+    frame = read(f"x{delimiter}word{delimiter}n\n" + "\n".join(rows))
+    assert frame["x"].tolist() == [1.5 * i for i in range(9)]
+    assert frame["n"].dtype == np.int64
+    assert frame["word"].astype(str).tolist() == [f"w{i % 3}" for i in range(9)]
+    assert frame.attrs["reading"]["delimiter"] == delimiter
+    assert frame.attrs["reading"]["decimal"] == decimal
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252"]
+)
+def test_the_encoding_is_found(encoding):
+    frame = read("städte;größe\nKöln;1\nNîmes;2\nMálaga;3\n", encoding)
+    assert frame.columns.tolist() == ["städte", "größe"]
+    assert frame["städte"].tolist() == ["Köln", "Nîmes", "Málaga"]
+
+
+def test_numbers_with_thousands_units_and_signs_are_numbers():
+    frame = read("a;b;c;d;e\n1.234,5;12 %;$3;1 000;+2\n2.000.000;7 %;$4;20;-3\n")
+    assert frame["a"].tolist() == [1234.5, 2000000.0]
+    assert frame["b"].tolist() == [12, 7]
+    assert frame["c"].tolist() == [3, 4]
+    assert frame["d"].tolist() == [1000, 20]
+    assert frame["e"].tolist() == [2, -3]
+    english = read('a,b\n"1,234.5",x\n"2,000",y\n')
+    assert english["a"].tolist() == [1234.5, 2000.0]
+
+
+def test_digits_that_name_a_thing_stay_text():
+    frame = read("zip,long\n00123,12345678901234567890\n04567,12345678901234567891\n")
+    assert frame["zip"].tolist() == ["00123", "04567"]
+    assert frame["long"].tolist() == ["12345678901234567890", "12345678901234567891"]
+
+
+def test_words_for_nothing_are_missing():
+    frame = read("x,y,z\n1,NA,a\n?,2,\n-,3,c\n4,null,d\n")
+    assert frame["x"].isna().tolist() == [False, True, True, False]
+    assert frame["y"].isna().tolist() == [True, False, False, True]
+    assert frame["z"].isna().tolist() == [False, True, False, False]
+
+
+def test_truth_values_are_booleans():
+    frame = read("a,b\ntrue,TRUE\nfalse,\ntrue,False\n")
+    assert frame["a"].dtype == bool
+    assert frame["a"].tolist() == [True, False, True]
+    assert frame["b"].isna().tolist() == [False, True, False]
+
+
+def test_quoted_cells_may_hold_delimiters_quotes_and_line_ends():
+    frame = read('id,say\n1,"a, ""b""\nc"\n2,"d,e"\n3,plain\n')
+    assert frame["say"].tolist() == ['a, "b"\nc', "d,e", "plain"]
+    single = read("id,say\n1,'a, b'\n2,'c, d'\n3,'e, f'\n")
+    assert single["say"].tolist() == ["a, b", "c, d", "e, f"]
+
+
+def test_a_header_is_told_from_rows():
+    assert read("a,b\n1,2\n3,4\n").columns.tolist() == ["a", "b"]
+    assert read("1,2\n3,4\n5,6\n").columns.tolist() == ["column_1", "column_2"]
+    assert read("x,red\ny,blue\nx,blue\n").shape == (3, 2)
+    assert read("name,colour\nx,red\ny,blue\nx,blue\n").columns.tolist() == ["name", "colour"]
+    assert read("day,n\n2024-01-01,1\n2024-01-02,2\n").columns.tolist() == ["day", "n"]
+    assert read("1,2\n3,4\n", header=True).columns.tolist() == ["1", "2"]
+    assert read("a,b\n1,2\n", header=False).shape == (2, 2)
+
+
+def test_what_stands_above_a_table_is_passed_over():
+    frame = read("# made by hand, with care\n\nsep=;\na;b\n1;2\n3;4\n")
+    assert (frame.columns.tolist(), frame.shape) == (["a", "b"], (2, 2))
+    frame = read("Sales of the year\n\na;b;c\n1;2;3\n3;4;5\n")
+    assert (frame.columns.tolist(), frame.shape) == (["a", "b", "c"], (2, 3))
+    assert "1 line" in frame.attrs["reading"]["notes"][0]
+
+
+def test_columns_by_blanks_names_of_rows_and_ends_of_delimiters_are_read():
+    assert read(" a   b  c\n 1  22   3\n44   5   6\n")["b"].tolist() == [22, 5]
+    assert read('"x","y"\n"r1",1,2\n"r2",3,4\n').columns.tolist() == ["column_1", "x", "y"]
+    assert read("a;b;\n1;2;\n3;4;\n").columns.tolist() == ["a", "b"]
+
+
+def test_repeated_names_are_told_apart_and_noted():
+    frame = read("a,b,a,a_2\n1,2,3,4\n5,6,7,8\n")
+    assert len(set(frame.columns)) == 4
+    assert frame.columns[0] == "a"
+    assert "'a' occurs 2 times" in frame.attrs["reading"]["notes"][0]
+
+
+def test_old_line_ends_are_read():
+    assert read("a,b\r1,2\r3,4\r").shape == (2, 2)
+    assert read("a,b\r\n1,2\r\n3,4\r\n").shape == (2, 2)
+
+
+def test_parquet_arrow_feather_and_packed_files_are_read(tmp_path):
+    frame = pd.DataFrame({"x": [1.5, 2.5], "w": ["a", "b"]})
+    frame.to_parquet(tmp_path / "no_ending")
+    frame.to_feather(tmp_path / "t.feather")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
+    frame.to_csv(tmp_path / "t.bz2", index=False, sep="|")
+    for name in ("no_ending", "t.feather", "t.csv.gz", "t.bz2"):
+        found = read_table(tmp_path / name)
+        assert found["x"].tolist() == [1.5, 2.5]
+        assert found["w"].astype(str).tolist() == ["a", "b"]
+
+
+def test_an_arrow_stream_is_read():
+    import pyarrow as pa
+
+    table, sink = pa.table({"x": [1, 2]}), io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    assert read_table(io.BytesIO(sink.getvalue()))["x"].tolist() == [1, 2]
+
+
+def test_the_standard_input_is_read(monkeypatch):
+    class Input:
+        buffer = io.BytesIO(b"a,b\n1,2\n")
+
+    monkeypatch.setattr(sys, "stdin", Input)
+    assert read_table("-").shape == (1, 2)
+    with pytest.raises(TableError, match="the standard input is empty"):
+        read_table("-")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is empty"),
+        (b" \n \n", "is empty"),
+        (b"a,b,c\n", "header of 3 columns and no rows"),
+        (bytes(range(256)) * 30, "binary data"),
+        (b"PK\x03\x04" + b"x" * 50, "Excel"),
+        (b"%PDF-1.4 x", "PDF"),
+        (b'{"a": 1}', "JSON"),
+        (b"<!DOCTYPE html><p>", "HTML"),
+        (b"\x89BSQ\r\n\x1a\n", "model file"),
+        (b"\x1f\x8b\x08\x00damaged", "packed with gzip and damaged"),
+        (b"PAR1" + b"x" * 40, "not a whole Parquet file"),
+        (b"ARROW1\0\0" + b"x" * 40, "not a whole Arrow file"),
+        ("a,b\n1,2\n3,4,5\n6,7\n", "line 3: 3 cells where the header has 2"),
+        ('a,b\n"x\ny",2\n3\n6,7\n', "line 4: 1 cell where the header has 2"),
+        ("# top\na;b\n1;2\n\n3\n", "line 5: 1 cell"),
+        ('a,b\n1,2\n3,"4\n5,6\n', "line 3: a quote opens in this row that is never closed"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(data, says):
+    assert says in refused(data)
+
+
+def test_a_file_that_is_not_there_or_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(TableError, match=r"there is no file .*gone\.csv"):
+        read_table(tmp_path / "gone.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        read_table(tmp_path)
+
+
+def test_ten_thousand_columns_are_read():
+    names = [f"v{i}" for i in range(10_000)]
+    text = (
+        ",".join(names) + "\n" + "\n".join(",".join([f"{j}.5"] * 9_999 + ["a"]) for j in range(3))
+    )
+    frame = read(text)
+    assert frame.shape == (3, 10_000)
+    assert frame["v7"].tolist() == [0.5, 1.5, 2.5]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-(10**9), 10**9),
+            st.floats(-1e6, 1e6),
+            st.sampled_from(["ab", "c d", 'q"u', "x,y;z"]),
+        ),
+        min_size=3,
+        max_size=12,
+    ),
+    st.sampled_from([",", ";", "\t", "|"]),
+)
+def test_what_pandas_writes_is_read_back(rows, delimiter):
+    frame = pd.DataFrame(rows, columns=["n", "x", "w"])
+    found = read(
+        frame.to_csv(index=False, sep=delimiter), delimiter=delimiter, decimal=".", header=True
+    )
+    assert found["n"].tolist() == frame["n"].tolist()
+    np.testing.assert_allclose(found["x"].to_numpy(float), frame["x"].to_numpy())
+    assert found["w"].astype(str).tolist() == frame["w"].tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=300))
+def test_no_bytes_crash_the_reader(data):
+    said = ""
+    try:
+        rows = len(read_table(io.BytesIO(data)))
+    except TableError as error:
+        rows, said = 0, str(error)
+    assert rows > 0 or (said and "\n" not in said)

@@ -1,0 +1,80 @@
+"""A model goes into a file with the tidying of its table, and comes back with it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bosquet
+from bosquet.io import ModelFileError, model_bytes, model_from_bytes
+from bosquet.io.container import load_parts, save_parts
+from bosquet.tables import TableModel, tidy
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    n = 200
+    size = random.uniform(0, 10, n)
+    return pd.DataFrame(
+        {
+            "size": [f"{v:.3f}".replace(".", ",") for v in size],
+            "when": pd.date_range("2024-01-01", periods=n).strftime("%d.%m.%Y"),
+            "colour": random.choice(["red", "blue", None], n),
+            "sold": np.where(size > 5, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    tidied = tidy(table, "sold")
+    model = bosquet.GradientBoostingClassifier(n_estimators=10, random_state=0)
+    return TableModel(
+        model.fit(tidied.frame.drop(columns="sold"), tidied.frame["sold"]), tidied.tidier
+    )
+
+
+def test_a_saved_model_takes_the_same_tables(fitted, table, tmp_path):
+    path = tmp_path / "model.bosquet"
+    fitted.save(path)
+    again = bosquet.load(path)
+    assert repr(again) == "TableModel(GradientBoostingClassifier, target='sold')"
+    assert again.is_classifier
+    rows = table.drop(columns="sold")[:20]
+    np.testing.assert_array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
+    assert (again.predict(rows) == table["sold"][:20]).all()
+    assert again.explain(rows).values.shape == (20, len(again.tidier.feature_names))
+    assert model_bytes(again) == model_bytes(fitted)
+
+
+def test_damaged_plans_are_refused(fitted):
+    parts, metadata = load_parts(model_bytes(fitted))
+    plan = metadata["table"]
+    wrong = [
+        {},
+        {"estimator": "TableModel"},
+        metadata | {"table": None},
+        metadata | {"table": plan | {"columns": plan["columns"][1:]}},
+        metadata | {"table": plan | {"version": 99}},
+    ]
+    for one in wrong:
+        with pytest.raises(ModelFileError):
+            model_from_bytes(save_parts(parts, one))
+    with pytest.raises(ModelFileError, match="one part"):
+        model_from_bytes(save_parts(parts * 2, metadata))
+    inside = save_parts([model_bytes(fitted)], metadata)
+    with pytest.raises(ModelFileError, match="cannot be a member"):
+        model_from_bytes(inside)
+
+
+def test_a_model_of_other_columns_is_refused(fitted, table):
+    tree = bosquet.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="fitted to 1 columns"):
+        TableModel(tree, fitted.tidier)
+
+
+def test_models_of_other_libraries_cannot_be_written(fitted, tmp_path):
+    from sklearn.dummy import DummyClassifier
+
+    with pytest.raises(ValueError, match="Bosquet's own"):
+        TableModel(DummyClassifier(), fitted.tidier).save(tmp_path / "model")

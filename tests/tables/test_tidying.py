@@ -1,0 +1,287 @@
+"""A tidy table holds numbers and categories, and later tables are treated alike."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bosquet.tables import TableError, TableTidier, tidy
+
+N = 40
+
+
+def table(**columns):
+    base = {"x": np.linspace(0, 1, N), "y": [0, 1] * (N // 2)}
+    return pd.DataFrame(base | columns)
+
+
+def test_dates_become_the_parts_that_vary():
+    days = pd.date_range("2024-01-30", periods=N, freq="36h")
+    for values in (
+        days,
+        days.strftime("%d.%m.%Y %H:%M"),
+        days.astype(str),
+        days.strftime("%b %d, %Y %H:%M"),
+    ):
+        frame = tidy(table(when=values), "y").frame
+        assert [c for c in frame if c.startswith("when")] == [
+            f"when.{part}" for part in ("month", "day", "weekday", "hour")
+        ]
+        assert frame["when.weekday"].tolist()[:2] == [2, 3]
+        assert frame["when.day"].tolist()[:2] == [30, 31]
+        assert frame["when.hour"].tolist()[:2] == [0, 12]
+
+
+def test_the_order_of_day_and_month_is_found_or_the_guess_is_said():
+    clear = tidy(table(when=[f"{d:02d}/02/2024" for d in range(1, 21)] * 2))
+    assert clear.tidier.plans[2].format == "%d/%m/%Y"
+    unclear = tidy(table(when=["01/02/2024", "03/04/2024"] * 20))
+    assert "another order of day and month" in " ".join(unclear.notes)
+
+
+def test_numbers_stored_as_text_become_numbers():
+    frame = tidy(table(a=["1.5", "2"] * 20, b=[1, "2"] * 20, c=["1,5", "2,25"] * 20)).frame
+    assert frame["a"].tolist()[:2] == [1.5, 2]
+    assert frame["b"].tolist()[:2] == [1, 2]
+    assert frame["c"].tolist()[:2] == [1.5, 2.25]
+
+
+def test_a_few_words_among_numbers_count_as_missing_and_are_named():
+    values = [str(v) for v in range(100, 138)] + ["unknown", "broken"]
+    tidied = tidy(table(a=values))
+    assert tidied.frame["a"].isna().sum() == 2
+    assert "'unknown'" in " ".join(tidied.notes)
+
+
+def test_text_and_numbers_mixed_is_said_and_kept_as_categories():
+    tidied = tidy(table(a=[1, 2, "red", "blue"] * 10))
+    assert sorted(tidied.frame["a"].cat.categories) == ["1", "2", "blue", "red"]
+    assert any("a: numbers and text mixed" in note for note in tidied.notes)
+
+
+def test_booleans_are_zero_and_one():
+    frame = tidy(table(a=[True, False] * 20, b=["true", "FALSE"] * 20, c=[True, None] * 20)).frame
+    assert frame["a"].tolist()[:2] == [1, 0]
+    assert frame["b"].tolist()[:2] == [1, 0]
+    assert frame["c"].isna().tolist()[:2] == [False, True]
+
+
+def test_columns_that_teach_nothing_are_left_out_and_said():
+    tidied = tidy(
+        table(
+            row=range(N),
+            user_id=np.arange(N) * 7 % 1000,
+            key=[f"k{i}" for i in range(N)],
+            story=[f"once upon a time {i}" for i in range(N)],
+            same="a",
+            none=[None] * N,
+            lists=[[1]] * N,
+        ),
+        "y",
+    )
+    assert tidied.frame.columns.tolist() == ["x", "y"]
+    reasons = {plan.name: plan.reason for plan in tidied.tidier.plans}
+    assert reasons == {
+        "x": "", "row": "identifier", "user_id": "identifier", "key": "identifier", "story": "text",
+        "same": "constant", "none": "empty", "lists": "nested",
+    }  # fmt: skip
+    assert all(any(name in note for note in tidied.notes) for name in reasons if name != "x")
+
+
+def test_many_notes_of_one_kind_are_gathered():
+    notes = tidy(table(**{f"c{i}": 1 for i in range(50)})).notes
+    assert notes == ["50 columns (c0, c1, c2, c3, c4 and 45 more): constant; left out"]
+
+
+def test_rows_without_a_target_are_left_out():
+    tidied = tidy(table(y=["a", "b", None, "b"] * 10), "y")
+    assert len(tidied.frame) == 30
+    assert tidied.frame["y"].tolist()[:3] == ["a", "b", "b"]
+    assert any("10 rows without" in note for note in tidied.notes)
+
+
+def test_targets_keep_their_kind():
+    def kind(values):
+        tidied = tidy(table(y=values), "y")
+        return tidied.tidier.target_kind, tidied.frame["y"].tolist()[:2]
+
+    assert kind([1.0, None, 0.0, 1.0] * 10) == ("number", [1, 0])
+    assert kind([True, False] * 20) == ("class", ["True", "False"])
+    assert kind(pd.Categorical([1, 2] * 20)) == ("class", ["1", "2"])
+    assert kind(["1,5", "2,5"] * 20) == ("number", [1.5, 2.5])
+    assert kind(["no", " yes "] * 20) == ("class", ["no", "yes"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "target", "says"),
+    [
+        (table(), "z", "there is no column 'z'"),
+        (table(income=[0, 1] * 20), "incom", "did you mean 'income'"),
+        (table(y=1), "y", "is 1 in every row"),
+        (table(y=None), "y", "is missing in every row"),
+        (table(y=pd.date_range("2024", periods=N)), "y", "is a date"),
+        (table(y=[np.inf, 1] * 20), "y", "infinite"),
+        (table(y=[f"n{i}" for i in range(N)]), "y", "40 different values in 40 rows"),
+        (table()[:1], "y", "one row"),
+        (table()[["y"]], "y", "no other column"),
+        (table()[:0], "y", "no rows"),
+        (
+            pd.DataFrame({"y": [0, 1] * 20, "a": [f"word {i}" for i in range(N)]}),
+            "y",
+            "no column is left",
+        ),
+        (table().set_axis(["y", "y"], axis=1), "y", "more than one column"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused_in_one_line(frame, target, says):
+    with pytest.raises(TableError, match=says) as caught:
+        tidy(frame, target)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_repeated_target_in_a_file_is_refused():
+    import io
+
+    from bosquet.tables import read_table
+
+    frame = read_table(io.BytesIO(b"y,x,y\n1,2,3\n0,3,1\n"))
+    with pytest.raises(TableError, match="more than one column"):
+        tidy(frame, "y")
+
+
+def test_duplicate_names_in_a_frame_are_told_apart():
+    frame = pd.DataFrame([[1, 2, 0], [3, 5, 1]], columns=["a", "a", "y"])
+    assert tidy(frame, "y").frame.columns.tolist() == ["a", "a_2", "y"]
+
+
+def test_parts_of_a_date_do_not_take_the_name_of_a_column():
+    frame = tidy(
+        table(when=pd.date_range("2024", periods=N), **{"when.day": [1.5, 2.5] * 20})
+    ).frame
+    assert frame["when.day"].tolist()[:2] == [1.5, 2.5]
+    assert frame["when.day_"].tolist()[:2] == [1, 2]
+
+
+def later():
+    return pd.DataFrame(
+        {
+            "size": ["M", "XL"],
+            "when": ["24.12.2025", "x"],
+            "code": [7, 12],
+            "x": ["0,5", "?"],
+            "extra": [1, 2],
+        }
+    )
+
+
+@pytest.fixture
+def fitted():
+    train = table(
+        x=[f"{i / 8:.3f}".replace(".", ",") for i in range(N)],
+        when=[f"{1 + i % 28}.{1 + i % 12}.202{i % 5}" for i in range(N)],
+        code=["7", "A", "12", "B"] * 10,
+        size=pd.Categorical(["S", "M"] * 20, categories=["S", "M", "L"], ordered=True),
+        key=[f"k{i}" for i in range(N)],
+    )
+    return TableTidier().fit(train, "y")
+
+
+def test_a_later_table_is_treated_as_the_first(fitted):
+    found = fitted.transform(later())
+    assert found.columns.tolist() == fitted.feature_names
+    assert found["x"].tolist()[0] == 0.5
+    assert np.isnan(found["x"].tolist()[1])
+    assert found["when.month"].tolist()[0] == 12
+    assert np.isnan(found["when.month"].tolist()[1])
+    assert found["code"].tolist() == ["7", "12"]
+    assert found["size"].tolist()[0] == "M"
+    assert pd.isna(found["size"].tolist()[1])
+    assert any("'x' is no date" in note for note in fitted.apply(later())[2])
+
+
+def test_the_state_is_json_and_does_the_same(fitted):
+    state = json.loads(json.dumps(fitted.to_state()))
+    again = TableTidier.from_state(state)
+    pd.testing.assert_frame_equal(again.transform(later()), fitted.transform(later()))
+    assert again.to_state() == fitted.to_state()
+    assert (again.target, again.target_kind) == ("y", "number")
+
+
+def test_columns_that_are_missing_or_of_another_kind_are_named(fitted):
+    with pytest.raises(TableError, match="lacks the column 'x'"):
+        fitted.transform(later().drop(columns="x"))
+    with pytest.raises(
+        TableError, match="'x' held numbers in training and now holds text such as 'a'"
+    ):
+        fitted.transform(later().assign(x="a"))
+    with pytest.raises(TableError, match="'when' held dates"):
+        fitted.transform(later().assign(when="soon"))
+
+
+def test_a_failed_fit_leaves_the_tidier_as_it_was(fitted):
+    before = fitted.to_state()
+    with pytest.raises(TableError):
+        fitted.fit(table(), "nowhere")
+    assert fitted.to_state() == before
+
+
+def _broken_states(state):
+    yield None
+    yield {}
+    yield state | {"version": 2}
+    yield state | {"columns": []}
+    yield state | {"columns": [{"name": 1, "kind": "number"}]}
+    yield state | {"columns": [{"name": "a", "kind": "magic"}]}
+    yield state | {
+        "columns": [{"name": "a", "kind": "date", "parts": ["century"], "outputs": ["b"]}]
+    }
+    yield state | {"columns": [{"name": "a", "kind": "number", "format": 3}]}
+    yield state | {"columns": state["columns"] * 2}
+    yield state | {"target": {"name": 3}}
+
+
+def test_a_state_that_is_none_is_refused(fitted):
+    for broken in _broken_states(fitted.to_state()):
+        with pytest.raises(ValueError, match=r"\w"):
+            TableTidier.from_state(broken)
+
+
+_cells = st.one_of(
+    st.none(), st.integers(-5, 5), st.floats(allow_infinity=True), st.booleans(),
+    st.sampled_from(["a", "b", " a", "", "NA", "1", "2024-01-05", "true", "1,5"]), st.dates(),
+)  # fmt: skip
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(_cells, min_size=4, max_size=30))
+def test_any_column_of_cells_gives_numbers_or_categories(cells):
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object), "x": np.arange(len(cells)) ** 2})
+    tidier = TableTidier().fit(frame)
+    found = TableTidier.from_state(tidier.to_state()).transform(frame)
+    for name in found:
+        assert found[name].dtype.kind in "iuf" or found[name].dtype.name == "category"
+        if found[name].dtype.kind == "f":
+            assert not np.isinf(found[name]).any()
+
+
+def test_a_wide_table_is_treated_as_a_narrow_one():
+    random = np.random.default_rng(0)
+    wide = pd.DataFrame(random.normal(size=(30, 1500)), columns=[f"v{i}" for i in range(1500)])
+    wide["v7"], wide["v8"], wide["v9"] = 1.0, np.nan, range(30)
+    wide["user_id"] = np.arange(30) * 7 + 2
+    wide.loc[3, "v10"] = np.inf
+    wide["colour"] = ["red", "blue"] * 15
+    tidier = TableTidier().fit(wide)
+    narrow = TableTidier().fit(wide[["v6", "v7", "v8", "v9", "v10", "user_id", "colour"]])
+    plans = {plan.name: plan for plan in tidier.plans}
+    assert {name: plans[name] for name in ("v6", "v7", "v8", "v9", "user_id", "colour")} == {
+        plan.name: plan for plan in narrow.plans if plan.name != "v10"
+    }
+    found = tidier.transform(wide)
+    assert found.columns.tolist() == tidier.feature_names
+    assert found.shape == (30, 1498)
+    assert np.isnan(found["v10"][3])
+    assert found["colour"].tolist() == ["red", "blue"] * 15
