@@ -58,18 +58,16 @@ struct Doubles {
 
     ALWAYS_INLINE void add(Floats terms) {
 #if defined(__AVX512BW__)
-        low += __builtin_convertvector(
-            __builtin_shufflevector(terms, terms, 0, 1, 2, 3, 4, 5, 6, 7), HalfDoubles);
-        high += __builtin_convertvector(
-            __builtin_shufflevector(terms, terms, 8, 9, 10, 11, 12, 13, 14, 15), HalfDoubles);
+        low += _mm512_cvtps_pd(_mm512_castps512_ps256(terms));
+        high += _mm512_cvtps_pd(_mm512_extractf32x8_ps(terms, 1));
 #elif defined(__AVX2__)
-        low +=
-            __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1, 2, 3), HalfDoubles);
-        high +=
-            __builtin_convertvector(__builtin_shufflevector(terms, terms, 4, 5, 6, 7), HalfDoubles);
+        low += _mm256_cvtps_pd(_mm256_castps256_ps128(terms));
+        high += _mm256_cvtps_pd(_mm256_extractf128_ps(terms, 1));
 #else
-        low += __builtin_convertvector(__builtin_shufflevector(terms, terms, 0, 1), HalfDoubles);
-        high += __builtin_convertvector(__builtin_shufflevector(terms, terms, 2, 3), HalfDoubles);
+        for (std::size_t i = 0; i < kWidth / 2; ++i) {
+            low[i] += terms[i];
+            high[i] += terms[i + kWidth / 2];
+        }
 #endif
     }
     ALWAYS_INLINE void store(double out[kWidth]) const {
