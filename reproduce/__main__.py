@@ -4,7 +4,7 @@ import argparse
 import sys
 import time
 
-from reproduce import boosting, experts, forests, hitters
+from reproduce import boosting, experts, forests, heart, hitters, vision
 
 WORKS = {
     "hitters": hitters.two_cuts,
@@ -15,7 +15,10 @@ WORKS = {
     "breiman-2001-adaboost": boosting.breiman_adaboost,
     "freund-schapire-1996": boosting.freund_schapire,
     "esl-spam-boosted": boosting.spam_boosted,
+    "esl-heart": heart.logistic,
     "opera": experts.electric_load,
+    "faces-vs-cars": vision.faces_vs_cars,
+    "cbcl-faces": vision.cbcl_faces,
 }
 
 

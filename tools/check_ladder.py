@@ -41,6 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "stump": {"base", "parallel", "data", "tree", "grow"},
     "experts": {"base"},
     "explain": {"base", "parallel", "data", "tree"},
+    "vision": {"base", "parallel", "data", "tree", "grow", "stump"},
     "io": {"base", "tree"},
 }
 ROOMS["bind"] = set(ROOMS)

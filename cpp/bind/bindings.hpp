@@ -20,7 +20,9 @@ void bind_forest(nanobind::module_& module);
 void bind_stump(nanobind::module_& module);
 void bind_experts(nanobind::module_& module);
 void bind_explain(nanobind::module_& module);
+void bind_vision_features(nanobind::module_& module);
 void bind_io(nanobind::module_& module);
+void bind_vision_detect(nanobind::module_& module);
 
 using DoubleArray =
     nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;

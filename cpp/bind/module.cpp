@@ -35,5 +35,7 @@ NB_MODULE(_core, module) {
     bind_stump(module);
     bind_experts(module);
     bind_explain(module);
+    bind_vision_features(module);
     bind_io(module);
+    bind_vision_detect(module);
 }

@@ -413,6 +413,42 @@ def expected_predictions(ensemble: Ensemble, features: Sequence[int], points: An
     Raw predictions (points, outputs) with some features at given values and the others averaged over by the covers of nodes.
     """
 
+def integral_image(images: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kind: str) -> NDArray[numpy.int64]:
+    """
+    Sums over pixels, 'plain', 'squared' or 'tilted', of a stack of grey images: a row and a column more than they have.
+    """
+
+def window_contrasts(windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple[NDArray[numpy.float32], NDArray[numpy.bool_]]:
+    """
+    What features of each window are multiplied by, and whether it is too flat for OpenCV's detector.
+    """
+
+def haar_values(windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3, 4), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], normalise: bool, isa: str, threads: int = 1) -> NDArray[numpy.float32]:
+    """Values of shape (features, windows)."""
+
+class HaarSearch:
+    """Windows prepared once, and searched for the best stump every round."""
+
+    def __init__(self, windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3, 4), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], normalise: bool, bytes: int, isa: str, threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_kept(self) -> int:
+        """Features whose codes are in memory."""
+
+    def best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
+        """
+        Feature, threshold, what is said below it and from it on, merit and gain, of the stump of least 'error', 'exponential' loss or 'squared' error.
+        """
+
+    def values(self, feature: int) -> NDArray[numpy.float32]:
+        """The feature's value of each window."""
+
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
     """The model as a file; the same model, the same bytes."""
 
@@ -438,3 +474,29 @@ def holds_parts(file: bytes) -> bool:
 
 def checksum(bytes: bytes) -> int:
     """CRC-64/XZ, the checksum of model files."""
+
+class Detector:
+    """A cascade, ready to look through images."""
+
+    def __init__(self, width: int, height: int, rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def detect(self, image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], min_neighbors: int, tolerance: float, options: dict, cut: bool = True) -> tuple:
+        """
+        Boxes (n, 4), cut at the image's border, how many windows agree on each, the stages that the best of them passed, and the sum of its last stage.
+        """
+
+    def scan(self, image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], options: dict) -> tuple:
+        """
+        Sizes of the image's layers, (layer, x, y) of the windows that pass, and how many windows were looked at.
+        """
+
+    def depths(self, images: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], threads: int = 1, isa: str = 'auto') -> tuple:
+        """
+        How many stages each image passes (-1: it is flat), and the sum of its last one.
+        """
+
+def group_windows(boxes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], depth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sum: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_neighbors: int, tolerance: float) -> tuple:
+    """Windows around the same object as one, as Detector.detect gives them."""
+
+def resize_image(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], width: int, height: int) -> NDArray[numpy.uint8]:
+    """A grey image at another size, as OpenCV's INTER_LINEAR_EXACT gives it."""

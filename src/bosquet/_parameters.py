@@ -14,10 +14,15 @@ Check = tuple[Callable[[Any], bool], str]
 
 
 def number(
-    low: float, high: float = math.inf, *, open_low: bool = False, none: bool = False
+    low: float,
+    high: float = math.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+    none: bool = False,
 ) -> Check:
     bracket = "(" if open_low else "["
-    upper = "]" if math.isfinite(high) else ")"
+    upper = "]" if math.isfinite(high) and not open_high else ")"
     wanted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
 
     def ok(value: Any) -> bool:
@@ -26,7 +31,8 @@ def number(
         if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
             return False
         value = float(value)
-        return (value > low if open_low else value >= low) and value <= high and value != math.inf
+        below = value < high if open_high else value <= high
+        return (value > low if open_low else value >= low) and below and value != math.inf
 
     return ok, wanted
 
@@ -86,8 +92,25 @@ def or_auto(check: Check) -> Check:
     )
 
 
+def number_of_jobs() -> Check:
+    inner = integer(-(2**31), 2**31 - 1, none=True)[0]
+    return (lambda value: inner(value) and value != 0), "an integer other than 0, or None"
+
+
+def callables() -> Check:
+    def ok(value: Any) -> bool:
+        return value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
+
+    return ok, "a list of functions, or None"
+
+
+# Parameters that mean the same wherever they occur.
+EVERYWHERE: dict[str, Check] = {"n_jobs": number_of_jobs(), "callbacks": callables()}
+
+
 def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
+    checks = {**EVERYWHERE, **checks}
     for name, value in estimator.get_params(deep=False).items():
         if name == "verbose" and isinstance(value, bool):
             continue

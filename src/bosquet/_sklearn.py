@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -36,6 +43,7 @@ __all__ = [
     "has_fit_parameter",
     "in_parallel",
     "is_classifier",
+    "is_regressor",
     "number_of_rows",
     "rows_of",
     "seed_from",

@@ -58,7 +58,7 @@ def check_finite_target(y: Any, name: str = "y") -> np.ndarray:
     if wrong.size:
         bad = "NaN" if np.isnan(array[wrong[0]]).any() else "infinity"
         raise ValueError(
-            f"Input {name} contains {bad}: {name}[{wrong[0]}] (and {wrong.size - 1} more rows);"
+            f"Input {name} contains {bad}: {name}[{wrong[0]}]{and_more(wrong.size - 1, 'row')};"
             " drop such rows or fill them in"
         )
     wrong = np.flatnonzero((np.abs(array) > LARGEST_TARGET).any(axis=1))
@@ -68,6 +68,16 @@ def check_finite_target(y: Any, name: str = "y") -> np.ndarray:
             " are too large for gradients in single precision; rescale them"
         )
     return np.ascontiguousarray(array.T)
+
+
+def and_more(number: int, what: str) -> str:
+    """How many more there are of what a message names the first of; nothing if there are none."""
+    return f" (and {number} more {what}{'s' * (number > 1)})" if number else ""
+
+
+def only_class(classes: np.ndarray) -> str:
+    """How an error begins where a classifier finds nothing to tell apart."""
+    return f"y holds one class only, {classes.tolist()[0]!r}"
 
 
 def check_same_length(n_target: int, n_rows: int) -> None:

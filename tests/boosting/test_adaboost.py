@@ -366,7 +366,10 @@ def test_native_voters_can_be_asked_one_by_one(easy):
         for voter, weight in zip(model.estimators_, model.estimator_weights_, strict=True)
     ]
     np.testing.assert_allclose(np.sum(votes, axis=0), model.decision_function(X), rtol=1e-9)
-    assert "column" in repr(model.estimators_[0])
+    first = model.estimators_[0].arrays
+    assert repr(model[0]).startswith(
+        f"Stump(x{first['feature'][0]} <= {first['threshold'][0]:.4g}: "
+    )
     used = {int(voter.arrays["feature"][0]) for voter in model.estimators_}
     assert set(np.flatnonzero(model.feature_importances_)) == used
     assert model.feature_importances_.sum() == pytest.approx(1)

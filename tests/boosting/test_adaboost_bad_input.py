@@ -87,7 +87,9 @@ def test_a_learner_must_be_finite():
         def predict(self, X):
             return np.where(np.arange(len(X)) == 7, np.nan, 1.0)
 
-    refuses(AdaBoostClassifier(Wild(), variant="gentle"), "Wild says nan of row 7")
+    refuses(
+        AdaBoostClassifier(Wild(), variant="gentle"), "Wild failed at round 1: it says nan of row 7"
+    )
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():

@@ -64,6 +64,26 @@ def test_an_exact_step_leaves_no_slope(easy):
             assert abs((found.slope(signs * f) * signs * h).mean()) < 1e-9
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "smooth_hinge"])
+def test_probabilities_of_a_loss_that_goes_flat_are_sure_but_not_certain(easy, loss):
+    X, y = easy
+    model = AnyBoostClassifier(loss, n_estimators=60).fit(X, y)
+    shares = model.predict_proba(X)
+    assert np.abs(model.decision_function(X)).max() > 1, "some rows lie beyond the margin"
+    assert not np.signbit(shares).any()
+    assert shares.min() == pytest.approx(1e-6)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_the_probability_of_the_squared_hinge_is_linear_in_the_vote():
+    f = np.array([-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 4.0])
+    said = margin_loss("squared_hinge").probability(f)
+    np.testing.assert_allclose(said, np.clip((1 + f) / 2, 1e-6, 1 - 1e-6))
+    smooth = margin_loss("smooth_hinge").probability(np.array([0.0, 0.5, -0.5]))
+    np.testing.assert_allclose(smooth, [1 / 2, 2 / 3, 1 / 3])
+
+
 def test_a_loss_of_one_s_own_is_the_same_loss_by_name(easy):
     X, y = easy
 

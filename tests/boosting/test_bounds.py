@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from bosquet.boosting import bounds
 from bosquet.boosting._capacity import vc_dim_of_stumps
+from bosquet.theory import pieces_as_vote
 
 
 def labelings_by_stumps(points):
@@ -157,3 +158,29 @@ def test_the_bounds_cover_the_error_of_a_stump_on_rows_drawn_anew():
         assert true_error <= bounds.vc_bound(training_error, 1, 2, m).value
         margins = np.where(x > threshold, 1, -1) * y
         assert true_error <= bounds.kth_margin_bound(margins, 2).value
+
+
+def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_say_so():
+    few = bounds.vc_bound(0.1, 200, 3, 200)
+    assert few.value == pytest.approx(0.1 + np.sqrt(2 * np.log(2)) + np.sqrt(np.log(20) / 400))
+    assert "√(2 ln 2) [D > m" in few.formula
+    assert "ln(em/D)" not in few.formula
+    assert bounds.vc_bound(0.1, 2000, 3, 200).value == few.value, (
+        "it no longer grows with the rounds"
+    )
+    many = bounds.vc_bound(0.1, 200, 3, 10**6)
+    assert "√(2D ln(em/D)/m)" in many.formula
+    assert bounds.vc_bound(0.1, 400, 3, 10**6).value > many.value
+    assert "[d > m" in bounds.kth_margin_bound(np.full(5, 0.5), 9).formula
+
+
+def test_a_bound_is_short_at_the_prompt():
+    said = bounds.vc_bound(0.0, 3, 3, 10**6)
+    assert repr(said) == f"<Bound: VC bound of the vote ≤ {said.value:.4g}>"
+    assert repr(bounds.vc_bound(0.1, 200, 3, 200)).endswith("which says nothing>")
+    none = bounds.kth_margin_bound(np.full(5, -0.5), 3)
+    assert repr(none) == "<Bound: no kth-margin bound, no margin is above 0>"
+    vote = pieces_as_vote(range(1, 7), [1, -1, 1, -1, 1, -1, 1])
+    assert repr(vote) == (
+        "StumpVote(1 -1 sign(x - 1) +1 sign(x - 2) -1 sign(x - 3) +1 sign(x - 4) + 2 more)"
+    )

@@ -210,7 +210,7 @@ def test_the_certificate_has_edges_and_margins_and_says_what_is_missing():
         ({"c": 0}, "c=0 is out of range"),
         ({"c": 1e4}, "c=10000.0 is out of range"),
         ({"target_error": 0.0}, "target_error=0.0 is out of range"),
-        ({"target_error": 1}, "target_error must be below 1"),
+        ({"target_error": 1}, r"target_error must be a number in \(0, 1\)"),
         ({"least_edge": -0.1}, "least_edge=-0.1 is out of range"),
         ({"n_estimators": 0}, "n_estimators=0 is out of range"),
     ],

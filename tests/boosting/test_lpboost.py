@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -99,8 +101,9 @@ def test_values_rise_and_the_last_round_only_proves():
     X, y = small_sample(4, rows=60, noise=0.3)
     model = LPBoostClassifier(nu=0.2).fit(X, y)
     assert (np.diff(model.values_) > -1e-9).all()
-    assert len(model.values_) == len(model.upper_bounds_) == model.n_iter_
-    assert model.upper_bounds_.min() == model.upper_bound_ >= model.value_ - 1e-12
+    assert len(model.values_) == len(model.agreements_) == model.n_iter_
+    assert model.agreements_.min() == model.agreement_ == model.upper_bound_
+    assert model.upper_bound_ >= model.value_ - 1e-12
     np.testing.assert_array_equal(model.certificate_.alphas, model.estimator_weights_)
     assert (model.estimator_weights_ > 0).all()
     assert len(model.estimators_) == len(model.estimator_weights_) <= model.n_iter_ - 1
@@ -158,6 +161,84 @@ def test_any_learner_can_be_voted_on(learner):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LPBoostClassifier(learner, 30, nu=0.2, random_state=0).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.9
+
+
+GREEDY = [
+    bosquet.DecisionTreeClassifier(max_depth=2),
+    TheirTree(max_depth=2, random_state=0),
+    TheirTree(splitter="random", max_depth=1, random_state=0),
+    SVC(),
+]
+
+
+@pytest.mark.parametrize("learner", GREEDY, ids=lambda learner: type(learner).__module__)
+def test_a_learner_that_need_not_find_its_best_proves_no_bound(learner):
+    X, y = make_moons(200, noise=0.25, random_state=1)
+    model = LPBoostClassifier(learner, nu=0.0, random_state=0).fit(X, y)
+    assert model.upper_bound_ is None
+    assert model.gap_ is None
+    # What is left to say: no hypothesis that was found beats the vote under these rows.
+    assert model.agreement_ <= model.value_ + 1e-6
+    found = maximal_margin(X, y, learner, random_state=0)
+    assert not found.exact
+    assert found.upper_bound is None
+    assert found.gap is None
+    text = repr(found)
+    assert "not proved" in text
+    assert "no vote has a margin above" not in text
+    assert f"{found.learner} found a hypothesis" in text
+    margins = (2 * y - 1) * found.model.decision_function(X)
+    assert margins.min() == pytest.approx(found.rho, abs=1e-9)
+
+
+def test_what_one_greedy_learner_cannot_do_another_can():
+    # The largest margin of the one would be a false bound: votes of the other's trees exceed it, and
+    # both are trees of depth 2.
+    X, y = make_moons(200, noise=0.25, random_state=1)
+    ours = maximal_margin(X, y, bosquet.DecisionTreeClassifier(max_depth=2))
+    theirs = maximal_margin(X, y, TheirTree(max_depth=2, random_state=0))
+    assert theirs.rho > ours.rho + 0.01
+    assert theirs.rho > ours.agreement + 0.01
+
+
+def test_a_saved_vote_of_trees_has_no_bound_either(tmp_path):
+    X, y = make_moons(100, noise=0.25, random_state=1)
+    model = LPBoostClassifier(bosquet.DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    model.save(tmp_path / "model.bosquet")
+    again = bosquet.load(tmp_path / "model.bosquet")
+    assert again.upper_bound_ is None
+    assert again.agreement_ == model.agreement_
+
+
+def test_rounds_of_a_greedy_learner_that_are_not_enough_are_told_without_a_bound():
+    X, y = make_moons(200, noise=0.25, random_state=1)
+    with pytest.warns(ConvergenceWarning, match="after 2 rounds the learner still finds"):
+        LPBoostClassifier(TheirTree(max_depth=2, random_state=0), 2, nu=0.0).fit(X, y)
+
+
+class Coin(ClassifierMixin, BaseEstimator):
+    """Says what is wrong for most rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 0, self.classes_[0], self.classes_[1])
+
+
+def test_a_learner_without_an_edge_is_no_proof_that_no_vote_has_one():
+    X, y = small_sample(0)
+    found = maximal_margin(X, y, Coin())
+    assert found.model is None
+    assert found.rho == -1
+    assert found.upper_bound is None
+    assert "no edge under equal weights" in repr(found)
+
+
+def test_a_largest_margin_is_about_two_classes():
+    with pytest.raises(ValueError, match=r"3 class.*a largest margin is about two"):
+        maximal_margin([[0.0], [1.0], [2.0]], [0, 1, 2])
 
 
 def test_row_weights_cap_the_distribution():

@@ -186,6 +186,52 @@ def test_study_answers_in_json_and_goes_on_from_a_journal(bosquet, sales, tmp_pa
     assert [m["scores"] for m in first["methods"]] == [m["scores"] for m in again["methods"]]
 
 
+def test_a_winner_of_another_library_is_not_lost(bosquet, sales, tmp_path):
+    import pickle
+
+    words = [
+        "study",
+        sales,
+        "-t",
+        "price",
+        "--methods",
+        "linear",
+        "--budget",
+        "none",
+        "--repeats",
+        2,
+    ]
+    code, said, err = bosquet(*words, "-q", "--no-report", "--save", tmp_path / "best.bosquet")
+    assert code == 0, err
+    assert "best.bosquet is not written: Linear regression" in said
+    best = pickle.loads((tmp_path / "best.bosquet.pkl").read_bytes())
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    assert np.corrcoef(best.predict(frame), frame["price"])[0, 1] > 0.9
+    assert bosquet(*words, "-q", "--no-report", "--save", tmp_path / "best.pkl")[0] == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["best.bosquet.pkl", "best.pkl"]
+
+
+def test_a_study_looks_for_drift_in_other_rows(bosquet, sales, tmp_path):
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    frame["size"] += 5
+    frame.to_csv(tmp_path / "later.csv", index=False)
+    words = [
+        "study",
+        sales,
+        "-t",
+        "price",
+        "--methods",
+        "linear",
+        "--budget",
+        "none",
+        "--repeats",
+        2,
+    ]
+    said = bosquet(*words, "-q", "--no-report", "--test", tmp_path / "later.csv", "--json")[1]
+    warnings = json.loads(said)["exploration"]["warnings"]
+    assert [w["columns"] for w in warnings if w["kind"] == "drift"] == [["size"]]
+
+
 def test_costs_are_given_in_words_or_in_a_file(tmp_path):
     from bosquet.cli.commands.study import cost_matrix
 

@@ -161,7 +161,7 @@ BAD_PARAMETERS = {
     "loss": ({"loss": "nonsense"}, "loss='nonsense' is out of range"),
     "gradient": ({"gradient": "yes"}, "gradient='yes' is out of range"),
     "range": ({"loss_range": 0.0}, "loss_range=0.0 is out of range"),
-    "quantile": ({"quantile": 1.0}, "quantile=1 is out of range"),
+    "quantile": ({"quantile": 1.0}, r"quantile=1.0 is out of range: .*\(0, 1\)"),
     "block": ({"block": 0}, "block=0 is out of range"),
     "history": ({"history": "always"}, "history='always' is out of range"),
     "prior length": ({"prior": [1.0]}, "prior has shape"),

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_moons
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from stored_pictures import assert_looks_as_stored, plain_style
@@ -58,6 +59,48 @@ def test_nine_rounds_are_drawn_with_the_weights_of_the_rows(moons, model):
     assert share == pytest.approx(0.5, abs=1e-6)
 
 
+def areas(ax):
+    return ax.collections[-1].get_sizes()
+
+
+def test_points_are_as_large_as_the_method_itself_weighs_its_rows(moons):
+    X, y = moons
+    signs = 2 * y - 1
+    brown = bosquet.BrownBoostClassifier(target_error=0.2).fit(X, y)
+    panels = plot.decision_rounds(brown, X, y, at=(1, 4), resolution=30).ravel()
+    left = brown.c_ - brown.times_[:3].sum()
+    before = list(brown.staged_decision_function(X))[2]
+    weight = np.exp(-((signs * before + left) ** 2) / brown.c_)
+    expected = np.sort(np.clip(22 * weight / weight.mean(), 3, 420))
+    np.testing.assert_allclose(np.sort(areas(panels[1])), expected)
+    lp = bosquet.LPBoostClassifier(nu=0.1).fit(X, y)
+    expected = np.sort(np.clip(22 * 120 * lp.row_distribution_, 3, 420))
+    for ax in plot.decision_rounds(lp, X, y, at=(1, 3), resolution=30).ravel():
+        np.testing.assert_allclose(np.sort(areas(ax)), expected)
+    mada = bosquet.AdaBoostClassifier(n_estimators=6, variant="mada").fit(X, y)
+    (ax,) = plot.decision_rounds(mada, X, y, at=(6,), resolution=30).ravel()
+    before = list(mada.staged_decision_function(X))[4]
+    weight = np.minimum(1, np.exp(-signs * before))
+    np.testing.assert_allclose(
+        np.sort(areas(ax)), np.sort(np.clip(22 * weight / weight.mean(), 3, 420))
+    )
+
+
+def test_classes_are_named_by_their_labels_and_features_of_arrays_by_their_place(moons):
+    X, y = moons
+    model = bosquet.AdaBoostClassifier(n_estimators=4).fit(X, np.where(y > 0, "up", "down"))
+    axes = plot.decision_rounds(model, X, np.where(y > 0, "up", "down"), resolution=30)
+    (legend,) = axes[0, 0].figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["down", "up"]
+    assert axes[-1, 0].get_xlabel() == "x0"
+    assert axes[0, 0].get_ylabel() == "x1"
+    _, given = plt.subplots(1, 2)
+    drawn = plot.decision_rounds(
+        model, X, np.where(y > 0, "up", "down"), at=(1, 2), resolution=30, axes=given
+    )
+    assert [text.get_text() for text in drawn[0].get_legend().get_texts()] == ["down", "up"]
+
+
 def test_a_round_tells_the_error_of_the_vote_so_far(moons, model):
     X, y = moons
     axes = plot.decision_rounds(model, X, y, at=(3, 20), resolution=40)
@@ -107,6 +150,41 @@ def test_the_error_curve_of_bagging_has_no_bound(moons, test_rows):
     assert set(lines_by_label(ax)) == {"training", "test"}
 
 
+def test_the_error_of_a_regressor_is_its_root_mean_square(moons):
+    X = np.c_[moons[0], moons[0][:, 0] ** 2]
+    y = X[:, 0] + np.sin(3 * X[:, 1])
+    model = bosquet.AdaBoostRegressor(n_estimators=8, random_state=0).fit(X[:80], y[:80])
+    ax = plot.error_curve(model, X[:80], y[:80], X[80:], y[80:])
+    lines = lines_by_label(ax)
+    for label, rows in (("training", slice(80)), ("test", slice(80, None))):
+        staged = [np.sqrt(np.mean((said - y[rows]) ** 2)) for said in model.staged_predict(X[rows])]
+        np.testing.assert_allclose(lines[label].get_ydata(), staged)
+    assert ax.get_ylabel() == "root mean squared error"
+    assert not any("%" in label.get_text() for label in ax.get_yticklabels())
+
+
+def whole(ax):
+    low, high = ax.get_xlim()
+    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+    return bool(ticks) and all(float(tick).is_integer() for tick in ticks)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4])
+def test_few_rounds_have_no_fractions(moons, rounds):
+    model = bosquet.AdaBoostClassifier(n_estimators=rounds).fit(*moons)
+    assert whole(plot.error_curve(model, *moons))
+    panels = plot.certificate(model)
+    assert whole(panels[0])
+    assert whole(panels[1])
+
+
+def test_a_bound_that_is_out_of_sight_is_not_in_the_legend(moons):
+    few = bosquet.AdaBoostClassifier(n_estimators=4).fit(*moons)
+    ax = plot.error_curve(few, *moons)
+    assert few.certificate_.product.min() > ax.get_ylim()[1]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["training"]
+
+
 def test_an_error_curve_needs_stages_and_whole_test_rows(moons, model):
     with pytest.raises(ValueError, match="no staged_predict"):
         plot.error_curve(LogisticRegression().fit(*moons), *moons)
@@ -147,6 +225,44 @@ def test_a_certificate_is_drawn_in_three_panels(moons, model):
     assert {"Π Z", "training error", "exp(-2 Σ γ²)", "exp(-2 γ² T)"} == set(lines_by_label(axes[1]))
     with pytest.raises(ValueError, match="3 axes, got 1"):
         plot.certificate(certificate(model, *moons), plt.subplots()[1])
+
+
+def test_several_classes_have_no_coin_and_no_bound_to_draw():
+    X, y = load_iris(return_X_y=True)
+    samme = bosquet.AdaBoostClassifier(n_estimators=10).fit(X[:, :2], y)
+    edge, error, _ = plot.certificate(samme)
+    assert edge.get_title(loc="left") == "Each learner's error"
+    assert not edge.texts
+    assert edge.get_legend() is None
+    assert error.get_title(loc="left") == "Training error"
+    mh = bosquet.AdaBoostClassifier(n_estimators=10, multiclass="mh").fit(X[:, :2], y)
+    edge, error, _ = plot.certificate(mh)
+    assert edge.texts[0].get_text() == "a coin"
+    drawn = lines_by_label(error)["1.5 Π Z"].get_ydata()
+    np.testing.assert_allclose(drawn, mh.certificate_.training_error_bound)
+
+
+def test_an_error_without_bounds_is_not_said_to_be_under_them(moons):
+    brown = bosquet.BrownBoostClassifier(target_error=0.2).fit(*moons)
+    assert plot.certificate(brown)[1].get_title(loc="left") == "Training error"
+
+
+@pytest.mark.parametrize("rounds", [1, 200])
+def test_labels_of_margins_stay_inside_and_the_legend_outside(moons, rounds):
+    model = bosquet.AdaBoostClassifier(n_estimators=rounds).fit(*moons)
+    ax = plot.certificate(model)[2]
+    ax.figure.canvas.draw()
+    frame = ax.get_window_extent()
+    label = ax.texts[0].get_window_extent()
+    assert frame.x0 <= label.x0 < label.x1 <= frame.x1
+    assert ax.get_legend().get_window_extent().y1 <= frame.y0
+
+
+def test_a_certificate_is_asked_of_fitted_boosted_models_only(moons):
+    with pytest.raises(NotFittedError):
+        plot.certificate(bosquet.AdaBoostClassifier())
+    with pytest.raises(TypeError, match="LogisticRegression keeps no certificate"):
+        plot.certificate(LogisticRegression().fit(*moons))
 
 
 def test_what_a_certificate_lacks_is_told_in_its_place():

@@ -11,6 +11,7 @@ from stored_pictures import assert_looks_as_stored, plain_style
 
 import bosquet
 from bosquet import plot
+from bosquet.losses import MARGIN_LOSSES
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -104,6 +105,14 @@ def test_losses_are_one_at_an_even_vote_and_bound_the_0_1_loss():
             assert (values >= zero_one - 1e-12).all(), name
         assert (np.diff(values) <= 1e-12).all(), f"{name} rises"
     assert curves["doom2"].get_ydata()[0] < 2 < curves["exponential"].get_ydata()[0]
+
+
+def test_the_losses_drawn_are_those_that_anyboost_descends():
+    curves = {line.get_label(): line for line in plot.losses().get_lines()}
+    for name, kind in MARGIN_LOSSES.items():
+        margin, values = curves[name.replace("_", " ")].get_data()
+        loss = kind()
+        np.testing.assert_allclose(values, loss.value(margin) / loss.value(np.zeros(1)))
 
 
 def test_losses_of_ones_own_are_drawn_as_they_are():

@@ -11,9 +11,13 @@ def mixed_table(task, rows=180, seed=0, rare=0.0):
     """A frame with missing values and its target: "binary", "multiclass", "regression" or "counts"."""
     random = np.random.default_rng(seed)
     age, size = random.normal(size=rows), random.exponential(size=rows)
-    town = random.choice(["rome", "oslo", "bern", "cork", "york"], size=rows, p=[0.4, 0.3, 0.2, 0.08, 0.02])
+    town = random.choice(
+        ["rome", "oslo", "bern", "cork", "york"], size=rows, p=[0.4, 0.3, 0.2, 0.08, 0.02]
+    )
     grade = pd.Categorical(random.choice(["low", "mid", "high"], size=rows))
-    signal = age + 1.5 * (town == "rome") - size + (grade == "high") + 0.5 * random.normal(size=rows)
+    signal = (
+        age + 1.5 * (town == "rome") - size + (grade == "high") + 0.5 * random.normal(size=rows)
+    )
     X = pd.DataFrame({"age": age, "size": size, "town": town, "grade": grade})
     X.loc[random.random(rows) < 0.1, "age"] = np.nan
     X.loc[random.random(rows) < 0.1, "town"] = None

@@ -125,7 +125,8 @@ def _methods(task: str, n_classes: int) -> list[dict[str, Any]]:
         ("neighbours", "k nearest neighbours", "neighbours k", True, (1, 3, 7, 15, 40),
          lambda c: neighbours(int(c))),
         ("linear", "Ridge regression" if task == "regression" else "Logistic regression", "inverse penalty C",
-         True, (0.001, 0.01, 0.1, 1, 10), linear),
+         True,
+         (0.001, 0.01, 0.1, 1, 10) if n_classes <= 6 else (0.01, 0.1), linear),
         ("constant", "Constant", "nothing to tune", False, (1,), lambda c: clone(constant)),
     ]  # fmt: skip
     if n_classes > 6:  # boosting and forests of many classes take long
@@ -274,7 +275,7 @@ def _record(task: str, n_classes: int) -> Record:
         table, target, title = loans(), "default", "Loans"
     else:
         table, target, title = (
-            letters(n_classes=n_classes, n=max(450, 24 * n_classes)),
+            letters(n_classes=n_classes, n=max(450, 14 * n_classes)),
             "letter",
             "Letters",
         )

@@ -128,6 +128,16 @@ def test_columns_that_say_the_same_are_paired(table):
     assert set(said["columns"]) == {"x", "twice", "colour", "couleur"}
 
 
+def test_correlations_are_spearmans(table):
+    from scipy.stats import spearmanr
+
+    table["x"] = table["x"].round(1)
+    table["cube"] = table["x"] ** 3 + table["noise"]
+    found = explore(table, "y", "binary")["correlations"]
+    expected = spearmanr(table[found["names"]]).statistic
+    np.testing.assert_allclose(found["matrix"], expected, atol=1e-4)
+
+
 def test_drift_is_found_where_it_is_and_only_there(table):
     moved = table.assign(
         x=table["x"] + 1, colour=np.where(table["noise"] > 0, "pink", table["colour"])

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,7 +107,9 @@ def test_stages_say_what_a_fit_of_that_complexity_says(name, task):
 def test_the_logarithm_of_the_rows_is_among_the_numbers_of_neighbours():
     X, y = mixed_table("binary")
     _, shape = judged("binary", X, y)
-    labels = [c.label for c in METHODS["k-nearest-neighbours"].candidates(replace(shape, n_rows=1097))]
+    labels = [
+        c.label for c in METHODS["k-nearest-neighbours"].candidates(replace(shape, n_rows=1097))
+    ]
     assert "k = 7 (ln n)" in labels
 
 
@@ -115,7 +118,10 @@ def test_class_weights_are_tried_where_a_class_is_rare():
     _, shape = judged("binary", X, y)
     for name in ("logistic", "svm-linear", "svm-gaussian", "gradient-boosting"):
         usual = [c.setting.get("class_weight") for c in METHODS[name].candidates(shape)]
-        rare = [c.setting.get("class_weight") for c in METHODS[name].candidates(replace(shape, rarest=0.02))]
+        rare = [
+            c.setting.get("class_weight")
+            for c in METHODS[name].candidates(replace(shape, rarest=0.02))
+        ]
         assert "balanced" not in usual
         assert "balanced" in rare
 
@@ -136,7 +142,9 @@ def test_margins_are_two_over_the_norm_of_the_weights():
     X = np.array([[0.0, 0], [0, 1], [3, 0], [3, 1], [0, 2], [3, 2]])
     y = np.array([0, 0, 1, 1, 0, 1])
     candidate = next(
-        c for c in METHODS["svm-polynomial"].candidates(judged("binary", X, y)[1]) if c.setting["C"] == 1
+        c
+        for c in METHODS["svm-polynomial"].candidates(judged("binary", X, y)[1])
+        if c.setting["C"] == 1
     )
     machine = candidate.make(0)[-1].model
     machine.set_params(kernel="linear", C=1e6).fit(X, y)
@@ -165,7 +173,7 @@ def test_networks_with_fewer_than_ten_rows_a_weight_say_so():
 
 def test_poisson_regression_is_for_counts_alone():
     X, y = mixed_table("regression")
-    metric, shape = judged("regression", X, y)
+    _, shape = judged("regression", X, y)
     assert "count" in METHODS["poisson"].suits(shape)
     with pytest.raises(ValueError, match="counts 0, 1, 2"):
         METHODS["poisson"].candidates(shape)[0].make(0).fit(X, y)
@@ -190,3 +198,12 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     same = again.make(3).fit(X, y)
     assert np.array_equal(answer_of(same, X, metric), answer_of(tuned.estimator, X, metric))
     assert candidate_with(method, shape, {"no": "such"}) is None
+
+
+def test_the_page_on_methods_has_every_method_and_every_quality():
+    page = Path(__file__).parents[2] / "docs" / "methods.md"
+    text = page.read_text(encoding="utf-8")
+    for name, method in METHODS.items():
+        assert name in text or name.split("-")[0] in ("svm", "svr")
+        for answer, reason in method.card.values():
+            assert f"**{answer}**: {reason}" in text

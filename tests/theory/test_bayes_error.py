@@ -122,7 +122,6 @@ def test_a_generator_of_numbers_must_know_its_noise():
         ([rising, level], {"support": (2, 0)}, "support="),
         ([rising, level], {"support": (0, 1)}, r"densities\[1\] has the integral 0.25"),
         ([rising, lambda x: x - 1], {"support": (0, 2)}, "a density is -"),
-        ([rising, lambda x: 0.5], {"support": (0, 2)}, "write it for arrays"),
         (Twonorm(), {"priors": [0.5, 0.5]}, "belong to densities"),
         (Twonorm(), {"method": "guess"}, "method='guess' is out of range"),
     ],
@@ -136,3 +135,37 @@ def test_what_is_neither_densities_nor_a_generator_is_refused():
     for source in (rising, [rising], 3):
         with pytest.raises(TypeError, match="two or more densities"):
             bayes_error(source)
+
+
+def test_a_density_written_for_numbers_is_asked_point_by_point():
+    found = bayes_error(
+        [lambda x: 1.0 if 0 <= x <= 1 else 0.0, lambda x: 2 * x if 0 <= x <= 1 else 0],
+        support=(0, 1),
+    )
+    assert found.overlap == pytest.approx(0.75)
+
+    def bell(x):
+        return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+    assert float(bayes_error([bell, stats.norm(1, 1)])) == pytest.approx(stats.norm.cdf(-0.5))
+
+
+def test_a_narrow_peak_far_out_is_found_by_its_quantiles():
+    found = bayes_error([stats.norm(0, 1), stats.norm(1000, 1e-3)])
+    assert float(found) == pytest.approx(0, abs=1e-9)
+    near = bayes_error([stats.norm(1000, 1e-3), stats.norm(1000.002, 1e-3)])
+    assert float(near) == pytest.approx(stats.norm.cdf(-1), abs=1e-8)
+
+
+def test_a_narrow_peak_that_no_point_meets_asks_for_its_support():
+    def peak(x):
+        return stats.norm.pdf(x, 1000, 1e-3)
+
+    with pytest.raises(ValueError, match=r"densities\[1\] has the integral 0 .*give support="):
+        bayes_error([stats.norm(0, 1), peak])
+    found = bayes_error([stats.norm(1000, 1e-3), peak], support=(999.9, 1000.1))
+    assert float(found) == pytest.approx(0.5)
+
+
+def test_an_exact_error_is_printed_as_one():
+    assert repr(bayes_error(Twonorm())).startswith("Bayes error, exact\n")

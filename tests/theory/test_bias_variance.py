@@ -212,3 +212,14 @@ def test_bad_input_is_named(arguments, message):
         bias_variance(DecisionTreeClassifier(), **arguments)
     with pytest.raises(TypeError, match="an object, not its class"):
         bias_variance(DecisionTreeClassifier, Moons())
+
+
+@pytest.mark.parametrize("data", ["moons", 3])
+def test_data_that_are_neither_generator_nor_table_are_told_what_is_expected(data):
+    with pytest.raises(TypeError, match=r"data=.*a generator such as bosquet\.datasets\.Moons\(\)"):
+        bias_variance(DecisionTreeClassifier(), data)
+
+
+def test_a_table_without_its_target_is_told_so():
+    with pytest.raises(ValueError, match="y is missing: data is a table"):
+        bias_variance(DecisionTreeClassifier(), np.zeros((9, 2)))

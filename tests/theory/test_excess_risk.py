@@ -186,3 +186,11 @@ def test_the_scores_are_those_of_the_definitions():
 def test_what_no_degree_can_be_chosen_for_is_said(x, y, arguments, message):
     with pytest.raises(ValueError, match=message):
         polynomial_degree(x, y, **arguments)
+
+
+def test_few_rows_have_fewer_folds_and_degrees():
+    found = polynomial_degree([1, 2, 3], [1, 2, 3.5])
+    assert found.degrees.tolist() == [0, 1]
+    assert found.degree == 1
+    with pytest.raises(ValueError, match="max_degree=5 is too large: 3 rows bear 1"):
+        polynomial_degree([1, 2, 3], [1, 2, 3.5], max_degree=5)

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+import bosquet
 from bosquet.datasets import Friedman1, Pieces, Twonorm, Xor
 from bosquet.reference import risk as twin
 from bosquet.theory import pieces_as_vote, sample_size, weak_learnability
@@ -90,9 +93,61 @@ def test_stumps_are_hardly_better_than_a_coin_on_xor_and_deeper_trees_are():
     stumps = weak_learnability("stumps", X, y)
     trees = weak_learnability(DecisionTreeClassifier(max_depth=2), X, y, random_state=0)
     assert stumps.edge_low < 0.1
-    assert trees.edge_high > 2 * stumps.edge_high
+    assert trees.edge_low > 2 * stumps.edge_high
     assert not trees.exact
-    assert trees.edge_low <= trees.edge_high
+
+
+def test_a_learner_that_need_not_find_its_best_rule_has_no_upper_bound():
+    X, y = make_moons(200, noise=0.25, random_state=1)
+    found = [
+        weak_learnability(tree, X, y, random_state=0)
+        for tree in (
+            DecisionTreeClassifier(max_depth=2, random_state=0),
+            bosquet.DecisionTreeClassifier(max_depth=2),
+        )
+    ]
+    for one in found:
+        assert one.edge_high is None
+        assert "γ* at most" not in repr(one)
+        assert "no upper bound" in repr(one)
+        # What is proved: under the weights that are hardest for its rules, one has at least this edge.
+        assert one.least_edge_shown >= -0.5
+    # Both are trees of depth 2: what the one shows at least is no bound for the other.
+    assert found[1].edge_low > found[0].least_edge_shown
+
+
+def test_a_bad_answer_does_not_end_the_game_or_lower_what_was_proved():
+    X, y = make_moons(100, noise=0.25, random_state=0)
+
+    class Moody(DecisionTreeClassifier):
+        """Says the contrary when asked for the twentieth time."""
+
+        asked = 0
+
+        def predict(self, X):
+            type(self).asked += 1
+            said = super().predict(X)
+            return 1 - said if type(self).asked == 20 else said
+
+    plain = weak_learnability(DecisionTreeClassifier(max_depth=3, random_state=0), X, y)
+    moody = weak_learnability(Moody(max_depth=3, random_state=0), X, y)
+    assert moody.least_edge_shown < 0 < plain.edge_low
+    assert moody.edge_low > 0
+
+
+def test_learners_that_need_rows_of_both_classes_are_given_some():
+    X, y = make_moons(60, noise=0.25, random_state=1)
+    assert weak_learnability(SVC(), X, y).edge_high is None
+
+
+def test_a_learner_that_says_no_class_is_named_with_its_round():
+    class Lost(DecisionTreeClassifier):
+        def predict(self, X):
+            return np.full(len(X), 7)
+
+    X, y = Twonorm(3).sample(20, random_state=0)
+    with pytest.raises(ValueError, match=r"Lost failed at round 1: .*the class .*7"):
+        weak_learnability(Lost(), X, y)
 
 
 def test_a_full_tree_errs_under_no_weights():
@@ -117,5 +172,5 @@ def test_bad_input_is_named():
         weak_learnability("stumps", Friedman1(), random_state=0)
     with pytest.raises(ValueError, match=r"X\[3, 1\] is nan"):
         weak_learnability("stumps", np.where(np.arange(60).reshape(20, 3) == 10, np.nan, X), y)
-    with pytest.raises(ValueError, match="failed in round 1"):
+    with pytest.raises(ValueError, match="DecisionTreeClassifier failed at round 1"):
         weak_learnability(DecisionTreeClassifier(max_depth=-1), X, y)

@@ -27,6 +27,7 @@ from bosquet._targets import (
     check_labels,
     check_same_length,
     check_sample_weight,
+    only_class,
 )
 from bosquet.bagging._learners import ClassVotes, Predictions, check_learner
 from bosquet.bagging._tables import copy_input_tags, table_for
@@ -285,7 +286,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
             raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}: voting='real' needs at least two classes"
+                f"{only_class(self.classes_)}: voting='real' needs at least two classes"
             )
         return labels
 

@@ -150,7 +150,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
 
     def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
         if continuing:
-            return self._encoder, self._encoder.transform(X)
+            return self._encoder, self._encoder.transform(X, owner=type(self).__name__)
         if self.estimator is not None:
             # The learner sees X as it is; only its shape and names are looked at here.
             encoder, _ = TableEncoder.fit(
@@ -200,7 +200,11 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         everything = Part(columns, target, weight) if counting is None else part(counting)
         if eval_set is not None:
             validation = validation_part(
-                eval_set, encoder if native else None, self._encode_target, loss
+                eval_set,
+                encoder if native else None,
+                self._encode_target,
+                loss,
+                type(self).__name__,
             )
             return Parts(everything, everything, validation, None)
         if not self._stops_early(everything.rows, None):
@@ -308,14 +312,14 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
 
     def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         check_is_fitted(self, "_terms")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
             return self._terms.raw(_shaped(X), 1, first, last)
         return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self, "_terms")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         data = _shaped(X) if isinstance(self._terms, LearnerTerms) else columns
         threads = effective_threads(self.n_jobs)
         raw: Any = 0.0

@@ -26,9 +26,11 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
+    only_class,
 )
 from bosquet.boosting._boosted_vote import check_learner
-from bosquet.boosting._voters import NativeVoter
+from bosquet.boosting._loop import LoopResult, run_rounds
+from bosquet.boosting._voters import AsSequence, NativeVoter, StagedVotes, importances_of
 from bosquet.boosting._votes import LearnerVote, TreeVote
 from bosquet.boosting._weak import (
     WeakLearner,
@@ -47,6 +49,7 @@ CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
     "split": choice("exact", "histogram"),
     "max_bins": integer(2, 255),
+    "verbose": integer(0),
 }
 
 
@@ -79,7 +82,7 @@ class Rows:
         return every
 
 
-class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
+class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, BaseEstimator):
     """Fitting and asking a vote on two classes; the subclasses know how it comes about."""
 
     _checks: Mapping[str, Check]  # said by the subclasses
@@ -152,6 +155,21 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
         remember_columns(self, encoder)
         return Rows(signs, share, learner, is_native(template), counting, rows)
 
+    def _run(self, stepper: Any) -> LoopResult:
+        """The rounds, with the bar and the callbacks."""
+        history = LoopResult()
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=int(self.n_estimators),
+            stopping=None,
+            score=None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=history,
+        )
+        return history
+
     def _chosen_estimator(self, warn: bool = False) -> Any:
         given = self.estimator
         if not (isinstance(self.base_estimator, str) and self.base_estimator == "deprecated"):
@@ -171,7 +189,7 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     # --------------------------------------------------------------- predicting
     def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         check_is_fitted(self, "_vote")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         data = columns if isinstance(self._vote, TreeVote) else shaped(X)
         return self._vote.raw(data, effective_threads(self.n_jobs), first, last)[:, 0]
 
@@ -187,7 +205,7 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The vote of the first 1, 2, ... hypotheses, with the weights that they have in the end."""
         check_is_fitted(self, "_vote")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         data = columns if isinstance(self._vote, TreeVote) else shaped(X)
         threads = effective_threads(self.n_jobs)
         f: Any = 0.0
@@ -212,6 +230,12 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
             for t, scale in enumerate(self.estimator_weights_)
         ]
 
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean over the hypotheses, by their weights, of each one's share of gain by feature."""
+        check_is_fitted(self, "_vote")
+        return importances_of(self._vote, self.estimator_weights_, self.estimator_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")
 
@@ -231,9 +255,7 @@ class BinaryVote(Saved, Explained, ClassifierMixin, BaseEstimator):
 def _two_classes(labels: np.ndarray, owner: str) -> np.ndarray:
     classes = learn_classes(labels)
     if classes.size == 1:
-        raise ValueError(
-            f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
-        )
+        raise ValueError(f"{only_class(classes)}: a classifier needs at least two classes")
     if classes.size > 2:
         raise ValueError(
             f"Only binary classification is supported: {owner} takes two classes, and y holds"

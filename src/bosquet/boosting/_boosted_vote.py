@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bosquet import _core
 from bosquet._explained import Explained
 from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
@@ -27,15 +26,24 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
+    only_class,
 )
 from bosquet.boosting._assembly import Assembly
 from bosquet.boosting._certifying import certify
 from bosquet.boosting._decisions import Decision
+from bosquet.boosting._endings import (
+    Ending,
+    all_rounds,
+    by_callback,
+    by_rows_set_aside,
+    of_all,
+    warn_of,
+)
 from bosquet.boosting._loop import LoopResult, run_rounds
 from bosquet.boosting._progress import EarlyStopping
 from bosquet.boosting._targets import split_rows
 from bosquet.boosting._vote_stepper import Kept, Labelled, VoteStepper
-from bosquet.boosting._voters import NativeVoter
+from bosquet.boosting._voters import AsSequence, NativeVoter, StagedVotes, importances_of
 from bosquet.boosting._votes import LearnerVote, TreeVote, Vote
 from bosquet.boosting._weak import count_rows, is_native, open_table, shaped, some_rows
 from bosquet.data import TableEncoder
@@ -56,7 +64,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
+class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, BaseEstimator):
     """Fitting, predicting and saving; the subclasses know the variant."""
 
     _vote: Vote
@@ -130,9 +138,7 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
             labels, weight = labels[counting], weight[counting]
         classes = self.classes_ if continuing else learn_classes(labels)
         if classes.size < 2:
-            raise ValueError(
-                f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
-            )
+            raise ValueError(f"{only_class(classes)}: a classifier needs at least two classes")
         self.classes_, self.n_classes_ = classes, classes.size
         if not weight.size:
             weight = np.ones(labels.size)
@@ -178,6 +184,8 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
             history=history,
         )
+        was_finished = self._is_finished
+        ending = self._ending(stepper, history)
         scores = stepper.scores()
         best = history.best_round
         if best is not None and best < self._vote.n_rounds:
@@ -186,9 +194,21 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
             scores = self._vote.raw(stepper.train.table, stepper.threads)
         self.certificate_ = certify(self, stepper, scores)
         self._is_finished = stepper.is_finished
+        if not was_finished:  # else nothing was done, and what was told before is still true
+            self.stopped_because_ = ending.reason
+            warn_of(ending, len(self._kept), self.n_estimators, stacklevel=4)
         self.train_score_ = np.asarray(history.train_loss)
         if validated:
             self.validation_score_ = np.asarray(history.validation_loss)
+
+    def _ending(self, stepper: VoteStepper, history: LoopResult) -> Ending:
+        if stepper.is_finished:
+            return of_all(stepper.endings)
+        if history.stopped_by == "callback":
+            return by_callback(stepper.terms.n_rounds)
+        if history.stopped_by is not None:
+            return by_rows_set_aside(self.n_iter_no_change, history.best_round)
+        return all_rounds(stepper.terms.n_rounds)
 
     # --------------------------------------------------------------- the learner
     def _chosen_estimator(self, warn: bool = False) -> Any:
@@ -219,7 +239,7 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
 
     # --------------------------------------------------------------- predicting
     def _table(self, X: Any) -> Any:
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         return columns if isinstance(self._vote, TreeVote) else shaped(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -263,21 +283,12 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
         for decision in self.staged_decision_function(X):
             yield self._decision.probabilities(decision)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """The accuracy after each round."""
-        labels = check_labels(y)
-        for said in self.staged_predict(X):
-            yield float(np.average(said == labels, weights=sample_weight))
-
     # ------------------------------------------------------------ what was learned
     @property
     def n_estimators_(self) -> int:
         """Number of rounds in the model; below `n_estimators` where boosting came to an end."""
         check_is_fitted(self, "_vote")
         return self._vote.n_rounds
-
-    def __len__(self) -> int:
-        return self.n_estimators_
 
     @property
     def estimators_(self) -> Any:
@@ -316,22 +327,8 @@ class BoostedVote(Saved, Explained, ClassifierMixin, BaseEstimator):
     def feature_importances_(self) -> np.ndarray:
         """Mean over the voters, by their weights, of each one's share of gain by feature."""
         check_is_fitted(self, "_vote")
-        if isinstance(self._vote, TreeVote):
-            kind = "split" if self.estimator_ is None else "gain"
-            shares = _core.importance_by_tree(self._vote.ensemble, kind)
-            weights = self._scales(self._vote.trees_a_round)
-        else:
-            voters = [voter for voter in self._vote.voters if voter.learner is not None]
-            if not all(hasattr(voter.learner, "feature_importances_") for voter in voters):
-                raise AttributeError(
-                    f"{type(self.estimator_).__name__} has no feature_importances_ to take the mean of"
-                )
-            shares = np.array([voter.learner.feature_importances_ for voter in voters])
-            weights = np.array([voter.scale for voter in voters])
-        totals = shares.sum(axis=1, keepdims=True)
-        shares = np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
-        sums = weights @ shares
-        return sums / sums.sum() if sums.sum() > 0 else sums
+        each = getattr(self._vote, "trees_a_round", 1)
+        return importances_of(self._vote, self._scales(each), self.estimator_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

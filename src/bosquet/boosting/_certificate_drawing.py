@@ -39,43 +39,62 @@ def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
     return axes
 
 
+def whole_rounds(ax: Any) -> None:
+    """Ticks where there are rounds: at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
 def _draw_errors(certificate: Certificate, ax: Any) -> None:
-    ax.set_title("Each learner's edge", loc="left")
+    has_edges = certificate.edges is not None
+    ax.set_title("Each learner's edge" if has_edges else "Each learner's error", loc="left")
     if certificate.errors is None:
         _say_why(ax, "ε_t", certificate.missing["errors"])
         return
     rounds = np.arange(1, certificate.n_rounds + 1)
     errors = certificate.errors
-    ax.axhline(0.5, color=_GREY, linestyle="--", linewidth=1)
-    ax.fill_between(rounds, errors, 0.5, color=_BLUE, alpha=0.15, linewidth=0,
-                    label="edge γ = ½ - ε")  # fmt: skip
+    top = float(errors.max()) * 1.1
+    if has_edges:  # else chance is not ½, and there is no edge to show
+        top = max(0.56, top)
+        ax.axhline(0.5, color=_GREY, linestyle="--", linewidth=1)
+        ax.fill_between(rounds, errors, 0.5, color=_BLUE, alpha=0.15, linewidth=0,
+                        label="edge γ = ½ - ε")  # fmt: skip
+        ax.text(0.98, 0.5, "a coin", color=_GREY, ha="right", va="bottom",
+                transform=ax.get_yaxis_transform())  # fmt: skip
+        ax.legend(frameon=False, fontsize="small", loc="lower right")
     dots = "o" if rounds.size < 12 else None
     ax.plot(rounds, errors, color=_BLUE, linewidth=1.2, marker=dots, markersize=4)
-    ax.text(0.98, 0.5, "a coin", color=_GREY, ha="right", va="bottom",
-            transform=ax.get_yaxis_transform())  # fmt: skip
-    ax.legend(frameon=False, fontsize="small", loc="lower right")
-    ax.set(
-        xlabel="round", ylabel="weighted error ε", ylim=(0, max(0.56, float(errors.max()) * 1.1))
-    )
+    ax.set(xlabel="round", ylabel="weighted error ε", ylim=(0, top or 1.0))
+    whole_rounds(ax)
 
 
 def draw_bounds(certificate: Certificate, ax: Any) -> None:
     """The training error and what bounds it, against the number of rounds."""
     rounds = np.arange(1, certificate.n_rounds + 1)
-    ax.set_title("Training error under its bounds", loc="left")
+    factor = certificate.factor
+    times = "" if factor == 1 else f"{factor:g} "
+    drawn = False
     for name, label, colour, style in (
         ("smallest_edge_bound", "exp(-2 γ² T)", _GREY, ":"),
         ("exponential_bound", "exp(-2 Σ γ²)", _GREY, "--"),
         ("product", "Π Z", _ORANGE, "-"),
     ):
         values = getattr(certificate, name)
-        if values is not None:
-            ax.plot(rounds, values, color=colour, linestyle=style, linewidth=1.4, label=label)
+        if values is not None and (factor * values <= 1.02).any():  # else it is out of sight
+            drawn = True
+            ax.plot(rounds, factor * values, color=colour, linestyle=style, linewidth=1.4,
+                    marker="_" if rounds.size == 1 else None, label=times + label)  # fmt: skip
+    dots = "o" if rounds.size < 12 else None
     ax.step(rounds, certificate.training_errors, where="post", color=_BLUE, linewidth=1.6,
-            label="training error")  # fmt: skip
-    ax.set(xlabel="round", ylabel="share of rows", ylim=(0, 1.02))
+            marker=dots, markersize=4, label="training error")  # fmt: skip
+    ax.set_title("Training error under its bounds" if drawn else "Training error", loc="left")
+    top = 1.02 if drawn else max(1.15 * float(certificate.training_errors.max(initial=0)), 0.02)
+    ax.set(xlabel="round", ylabel="share of rows", ylim=(0, min(1.02, top)))
     ax.yaxis.set_major_formatter(percent())
-    ax.legend(frameon=False, fontsize="small")
+    whole_rounds(ax)
+    if drawn:
+        ax.legend(frameon=False, fontsize="small")
 
 
 def _draw_margins(certificate: Certificate, ax: Any) -> None:
@@ -89,15 +108,21 @@ def _draw_margins(certificate: Certificate, ax: Any) -> None:
     ax.plot(theta, share, color=_BLUE, linewidth=1.6, label="rows of at most this margin")
     bound = certificate.margin_share_bound(theta)
     if bound is not None:
+        times = "" if certificate.factor == 1 else f"{certificate.factor:g} "
         shown = np.where(bound <= 1, bound, np.nan)
-        ax.plot(theta, shown, color=_ORANGE, linewidth=1.2, label="bound exp(θ Σα) Π Z")
+        ax.plot(theta, shown, color=_ORANGE, linewidth=1.2, label=f"bound {times}exp(θ Σα) Π Z")
     smallest = certificate.smallest_margin
+    assert smallest is not None
     ax.plot([smallest], [0], marker="^", color=_INK, markersize=6, clip_on=False, zorder=3)
-    ax.annotate(f"smallest {smallest:.2f}", (smallest, 0), xytext=(-7, 5), ha="right",
+    # Beside the marker, on the side that has room for it.
+    offset, side = ((-7, 5), "right") if smallest > -0.2 else ((7, 5), "left")
+    ax.annotate(f"smallest {smallest:.2f}", (smallest, 0), xytext=offset, ha=side,
                 textcoords="offset points", color=_INK, fontsize="small")  # fmt: skip
     ax.set(xlabel="margin θ", ylabel="share of rows", xlim=(-1, 1), ylim=(0, 1.02))
     ax.yaxis.set_major_formatter(percent())
-    ax.legend(frameon=False, fontsize="small", loc="upper left")
+    # Below the axes: wherever a legend stood inside, some vote has its curve there.
+    ax.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2,
+              columnspacing=1.2, handlelength=1.5)  # fmt: skip
 
 
 def _say_why(ax: Any, what: str, reason: str) -> None:

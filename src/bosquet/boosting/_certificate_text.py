@@ -75,6 +75,11 @@ def _rounds(certificate: Certificate) -> str:
     for t in shown_rounds(certificate.n_rounds):
         cells = (_number(values[t - 1]).rjust(widths[name]) for name, values in columns.items())
         lines.append(f"{t:7,}  " + "  ".join(cells))
+    if certificate.factor != 1 and certificate.product is not None:
+        lines.append(
+            f"Π Z_t bounds the share of wrong answers; the training error is at most"
+            f" {certificate.factor:g} Π Z_t = {_number(certificate.training_error_bound[-1])}"  # type: ignore[index]
+        )
     zero = np.flatnonzero(certificate.training_errors == 0)
     if zero.size and (certificate.training_errors[zero[0] :] == 0).all():
         lines.append(f"the training error is 0 from round {zero[0] + 1:,} on")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
+from bosquet.boosting._endings import Ending, without_mistake
 from bosquet.boosting._stagewise import Round, boost
 from bosquet.boosting._variants import (
     CHANCE,
@@ -90,7 +91,7 @@ def descend(
     f: np.ndarray | None = None,
     first: int = 0,
     size: float = 0.0,
-) -> Iterator[Round]:
+) -> Generator[Round, None, Ending]:
     """The loop on any loss of the margin; where it asks for that, from the first votes of AdaBoost."""
     f = variant.nobody() if f is None else f
     if variant.loss.starts_from_adaboost and first < START_ROUNDS:
@@ -102,8 +103,8 @@ def descend(
             first, size = first + 1, size + found.step.size
             yield found
             if found.step.is_last:
-                return
-    yield from boost(learner, variant, vote, f=f, first=first, size=size)
+                return without_mistake(first)
+    return (yield from boost(learner, variant, vote, f=f, first=first, size=size))
 
 
 class Line:

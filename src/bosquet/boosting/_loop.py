@@ -29,7 +29,11 @@ class LoopResult:
     train_loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
     best_round: int | None = None  # None: every round counts
-    stopped_early: bool = False
+    stopped_by: str | None = None  # "callback" or "rows set aside"; None: nobody asked for it
+
+    @property
+    def stopped_early(self) -> bool:
+        return self.stopped_by is not None
 
 
 def run_rounds(
@@ -63,11 +67,11 @@ def run_rounds(
                 if bar:
                     bar.update(info)
                 if call_all(callbacks, info):
-                    history.stopped_early = True
+                    history.stopped_by = "callback"
                     break
             watched = score() if score else (train if valid is None else valid)
             if stopping and stopping.should_stop(done, watched):
-                history.stopped_early = True
+                history.stopped_by = "rows set aside"
                 break
         if stopping:
             history.best_round = stopping.best_iteration or None

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.boosting._endings import Ending, all_rounds
 from bosquet.boosting._weak import WeakLearner
 
 # A share of the largest loss below this is taken for this: the weight of a learner stays finite.
@@ -50,6 +51,7 @@ class Account:
     restarts: list[int] = field(default_factory=list)  # rounds whose learner was put aside
     n_rounds: int = 0
     first_share: float = 0.0
+    ending: Ending = field(default_factory=lambda: Ending(""))
 
 
 def boost_mean_loss(
@@ -65,7 +67,7 @@ def boost_mean_loss(
     """AdaBoost.R2. If the first learner is too bad already, it is all there is, with the weight 1."""
     start = np.log(weight / weight.sum())
     log_p, p = start, np.exp(start)
-    account = Account()
+    account = Account(ending=all_rounds(n_rounds))
     spare = None
     for t in range(n_rounds):
         account.n_rounds = t + 1
@@ -74,12 +76,17 @@ def boost_mean_loss(
         largest = float(given.max())
         if largest == 0:  # without a mistake: its weight is infinite, and others have no say
             account.hypotheses, account.weights, account.shares = [h], [1.0], [0.0]
+            account.ending = Ending(
+                f"the learner of round {t + 1} makes no mistake: it is the model by itself",
+                "only a weaker learner, for example a shallower tree, leaves something to boost",
+            )
             return account
         share = float((p * given).sum()) / largest
         if t == 0:
             spare, account.first_share = h, share
         if share >= 0.5:
             if not restart:
+                account.ending = _too_large(t + 1, share)
                 break
             account.restarts.append(t + 1)
             log_p, p = start, np.exp(start)
@@ -98,6 +105,13 @@ def boost_mean_loss(
         account.hypotheses, account.weights = [spare], [1.0]
         account.shares = [account.first_share]
     return account
+
+
+def _too_large(round_: int, share: float) -> Ending:
+    return Ending(
+        f"the mean loss of the learner of round {round_} is {share:.3g} of its largest, not below 0.5",
+        "on_large_error='restart' begins again from even weights",
+    )
 
 
 def weighted_mean(predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 import numpy as np
 
 from bosquet import _core
+from bosquet.boosting._endings import Ending, without_edge, without_mistake
 from bosquet.boosting._stagewise import Round, no_edge
 from bosquet.boosting._variants import CHANCE, Step, TwoClasses, adaboost_step
 from bosquet.boosting._votes import TreeVote
@@ -19,7 +20,7 @@ HAS_ALPHA, HAS_ERROR = ("discrete", "mada"), ("discrete", "mada", "real")
 
 def stump_rounds(
     learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote
-) -> Iterator[Round]:
+) -> Generator[Round, None, Ending]:
     """What `_stagewise.boost` yields with the same learner and variant, sooner."""
     boost = _core.StumpBoost(
         learner.search, variant.y, variant.share, name, float(variant.learning_rate)
@@ -30,17 +31,18 @@ def stump_rounds(
         if not told["taken"]:
             if told["error"] == 0:
                 yield _perfect(told["stump"], boost, variant, vote, size)
-            elif t == 0:
+                return without_mistake(t + 1)
+            if t == 0:
                 raise no_edge(told["error"], variant.chance)
-            return
+            return without_edge(t + 1, told["error"], variant.chance)
         largest = float(np.abs(told["stump"].values).max())
-        without_edge = told["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
-        if without_edge:
+        no_gain = told["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
+        if no_gain:
             if t == 0:
                 raise no_edge(told["error"], variant.chance)
             if vote.trees_a_round == 1:
                 vote.truncate(vote.n_rounds - 1)
-                return
+                return without_edge(t + 1, told["error"], variant.chance)
         scale = told["alpha"]
         size += scale * largest
         step = Step(
@@ -50,8 +52,9 @@ def stump_rounds(
             scale if name in HAS_ALPHA else None,
         )
         yield Round(step, told["z"], told["training_error"], _scores(boost, variant.y))
-        if without_edge:
-            return
+        if no_gain:
+            return without_edge(t + 1, told["error"], variant.chance)
+    raise AssertionError("rounds have no last number")
 
 
 def _perfect(

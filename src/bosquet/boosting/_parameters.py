@@ -44,13 +44,13 @@ CHECKS: dict[str, Check] = {
     "max_cat_threshold": integer(1),
     "min_samples_category": integer(0),
     "early_stopping": choice("auto", True, False),
-    "validation_fraction": number(0, 1, open_low=True),
+    "validation_fraction": number(0, 1, open_low=True, open_high=True),
     "n_iter_no_change": integer(1),
     "refit": boolean(),
     "tol": number(0),
     "warm_start": boolean(),
     "verbose": integer(0),
-    "alpha": number(0, 1, open_low=True),
+    "alpha": number(0, 1, open_low=True, open_high=True),
     "tweedie_power": number(1, 2, open_low=True),
 }
 
@@ -58,9 +58,6 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: Any) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
-    for name in ("validation_fraction", "alpha"):
-        if getattr(estimator, name, 0.5) == 1:
-            raise ValueError(f"{name}=1 is out of range: {name} must be below 1")
     if getattr(estimator, "tweedie_power", 1.5) == 2:
         raise ValueError("tweedie_power=2 is out of range: use loss='gamma' for a power of 2")
 

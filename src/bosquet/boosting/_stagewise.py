@@ -16,12 +16,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bosquet.boosting._endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 from bosquet.boosting._variants import Step, Variant, Weights
 from bosquet.boosting._votes import Vote
 from bosquet.boosting._weak import WeakLearner
@@ -30,7 +31,16 @@ LARGEST_EXPONENT = 700.0
 
 
 class WorseThanChance(ValueError):
-    """The learner has no edge in the first round, so that there is no model at all."""
+    """The learner has no edge in the first round, so that there is no model at all.
+
+    Attributes
+    ----------
+    error : float
+        The weighted error ε of its first hypothesis.
+    """
+
+    __module__ = "bosquet.boosting"  # where it is to be imported from
+    error: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -54,29 +64,31 @@ def boost(
     f: np.ndarray | None = None,
     first: int = 0,
     size: float = 0.0,
-) -> Iterator[Round]:
+) -> Generator[Round, None, Ending]:
     """Add hypotheses to `vote`, one each time the next round is asked for.
 
     It ends by itself when the learner is no better than chance, when it is perfect, or when no weight
-    is left. To go on with a vote, give its values `f` on the training rows, the number of its rounds
-    and the sum of its steps.
+    is left, and returns which of these it was. To go on with a vote, give its values `f` on the
+    training rows, the number of its rounds and the sum of its steps.
     """
     f = variant.nobody() if f is None else f
     scores = functools.partial(np.asarray, f)
     w = variant.weights(f)
     for t in itertools.count(first):
         if w is None:
-            return
+            return NO_WEIGHT_LEFT
         h, said, step = better_than_chance(learner, variant, f, w.distribution, t, size)
         if step is None:
-            return
+            error = variant.error_of(said, w.distribution)
+            return without_edge(t + 1, error, getattr(variant, "chance", 0.5))
         vote.add(h, step.scale)
         f += step.scale * said
         size += step.size
         before, w = w, variant.weights(f)
         yield Round(step, normaliser(before, w), variant.training_error(f), scores)
         if step.is_last:
-            return
+            return without_mistake(t + 1)
+    raise AssertionError("rounds have no last number")
 
 
 def better_than_chance(
@@ -98,10 +110,12 @@ def better_than_chance(
 
 
 def no_edge(error: float, chance: float) -> WorseThanChance:
-    return WorseThanChance(
+    found = WorseThanChance(
         f"the learner is no better than chance: at round 1 its weighted error is ε = {error:.6g}, and"
         f" guessing has {chance:.6g}; boosting needs a learner with an edge, for example a deeper tree"
     )
+    found.error = error
+    return found
 
 
 def normaliser(before: Weights, after: Weights | None) -> float | None:

@@ -35,7 +35,11 @@ def split_rows(
 
 
 def validation_part(
-    eval_set: Any, encoder: Any, encode_target: Callable[[Any], np.ndarray], loss: Any
+    eval_set: Any,
+    encoder: Any,
+    encode_target: Callable[[Any], np.ndarray],
+    loss: Any,
+    owner: str,
 ) -> Part:
     """The rows the caller gave to judge by."""
     if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
@@ -45,7 +49,7 @@ def validation_part(
     X, y = eval_set[0], eval_set[1]
     target = encode_target(y)
     loss.check_targets(target)
-    columns = X if encoder is None else encoder.transform(X)
+    columns = X if encoder is None else encoder.transform(X, owner=owner)
     if encoder is not None:
         check_same_length(target.shape[1], n_rows(columns))
     weight = check_sample_weight(eval_set[2] if len(eval_set) == 3 else None, target.shape[1])

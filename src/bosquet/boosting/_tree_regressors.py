@@ -20,14 +20,11 @@ class NativeRegressor(NativeVoter):
 
     def __init__(self, ensemble: _core.Ensemble, number: int, encoder: TableEncoder):
         super().__init__(ensemble, number, 1.0, encoder, np.zeros(0))
-        del self.classes_
+        del self.classes_  # what a leaf says is a number
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions (n_samples,)."""
         return self.decision_function(X)
-
-    def __repr__(self) -> str:
-        return super().__repr__().replace("NativeVoter", "NativeRegressor", 1)
 
 
 def each_tree(ensemble: _core.Ensemble, columns: Any, threads: int) -> Iterator[np.ndarray]:

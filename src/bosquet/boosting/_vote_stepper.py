@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.boosting._decisions import Decision, OfCodes
+from bosquet.boosting._endings import Ending, following
 from bosquet.boosting._stagewise import Round, WorseThanChance
 from bosquet.boosting._votes import Vote
 
@@ -58,6 +59,7 @@ class VoteStepper:
         self.kept: list[Kept] = []
         self.last: list[Round | None] = []
         self.is_finished = False
+        self.endings: list[Ending | None] = [None] * len(loops)
         start = vote.n_rounds
         # What the code as a whole decides on the training rows is in no single loop's hands.
         self.decoded: np.ndarray | None = None
@@ -86,12 +88,15 @@ class VoteStepper:
         """The next round of each loop; one that has come to its end adds nothing from then on."""
         rounds: list[Round | None] = []
         without_edge = None
-        for loop in self.loops:
+        for number, loop in enumerate(self.loops):
             try:
-                rounds.append(next(loop, None))
+                found, ending = following(loop)
             except WorseThanChance as error:
                 without_edge = without_edge or error
-                rounds.append(None)
+                found, ending = None, Ending(str(error))
+            rounds.append(found)
+            # A loop that has ended before returns nothing more.
+            self.endings[number] = self.endings[number] or ending
             if rounds[-1] is None and len(self.loops) > 1:
                 self.terms.add_nothing()
         if without_edge and not any(rounds) and not self.kept:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet.boosting._weak_foreign import told_with_its_round
 
 AsVote = Callable[[np.ndarray], np.ndarray]
 
@@ -147,7 +148,10 @@ class LearnerVote:
             voter = self.voters[number]
             if voter.learner is None:
                 continue
-            said = self.speech(voter.learner, X)
+            try:
+                said = self.speech(voter.learner, X)
+            except Exception as error:
+                raise told_with_its_round(error, voter.learner, number // each) from error
             added = voter.scale * self.as_vote(said)
             yield (slice(None), added.T) if self.at_once else (number % each, added)
 

@@ -49,6 +49,13 @@ class WeakLearner(Protocol):
     def vc_dim(self) -> float | None:
         """An upper bound on the VC dimension of its hypotheses, None where none is known."""
 
+    @property
+    def finds_the_best(self) -> bool:
+        """Whether no hypothesis of its kind errs less under the weights than the one that it returns.
+
+        Only then does what it finds bound what any vote could do.
+        """
+
 
 def is_native(estimator: Any) -> bool:
     """Whether the core grows this learner: a stump, or a tree of Bosquet's without afterthoughts."""
@@ -178,6 +185,10 @@ class EachLabel:
     @property
     def vc_dim(self) -> float | None:
         return self.learner.vc_dim
+
+    @property
+    def finds_the_best(self) -> bool:
+        return self.learner.finds_the_best
 
     def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
         return [

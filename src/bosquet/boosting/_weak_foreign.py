@@ -35,24 +35,62 @@ class Speech:
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
         """What a fitted estimator says of X."""
         if not self.classifier:
-            said = np.asarray(learner.predict(X), dtype=float)
-            said = said[:, 0] if said.ndim == 2 and said.shape[1] == 1 else said
+            said = finite(_one_a_row(np.asarray(learner.predict(X), dtype=float), X))
             return np.clip(said, -1, 1) if self.says == "signs" else said
         if self.says == "signs":
-            return np.where(np.asarray(learner.predict(X)) == self.labels[1], 1.0, -1.0)
+            return 2.0 * self._numbers(learner, X) - 1
         if self.says == "classes":
-            return np.searchsorted(self.labels, np.asarray(learner.predict(X)))
+            return self._numbers(learner, X)
         shares = self._probabilities(learner, X)
         return 2 * shares[:, 1] - 1 if self.says == "numbers" else shares
+
+    def _numbers(self, learner: Any, X: Any) -> np.ndarray:
+        """The place of each answer among the labels; whatever else it may say is no vote."""
+        said = _one_a_row(np.asarray(learner.predict(X)), X)
+        numbers = np.minimum(np.searchsorted(self.labels, said), self.labels.size - 1)
+        wrong = np.flatnonzero(self.labels[numbers] != said)
+        if wrong.size:
+            raise ValueError(
+                f"it says {said.tolist()[wrong[0]]!r} of row {wrong[0]}, which is none of the classes"
+                f" {self.labels.tolist()} that it was taught"
+            )
+        return numbers
 
     def _probabilities(self, learner: Any, X: Any) -> np.ndarray:
         """One column a label, whichever of them the learner has seen."""
         given = np.asarray(learner.predict_proba(X), dtype=float)
-        if given.shape[1] == self.labels.size:
+        known = np.asarray(getattr(learner, "classes_", self.labels))
+        if given.shape != (X.shape[0], known.size) or not np.isin(known, self.labels).all():
+            raise ValueError(
+                f"its predict_proba has shape {given.shape} for {X.shape[0]} rows and the classes"
+                f" {self.labels.tolist()}"
+            )
+        finite(given)
+        if (given < 0).any():
+            row = int(np.flatnonzero((given < 0).any(axis=1))[0])
+            raise ValueError(
+                f"it says {given[row].tolist()} of row {row}, which are no probabilities"
+            )
+        if known.size == self.labels.size:
             return given
         shares = np.zeros((given.shape[0], self.labels.size))
-        shares[:, np.searchsorted(self.labels, learner.classes_)] = given
+        shares[:, np.searchsorted(self.labels, known)] = given
         return shares
+
+
+def _one_a_row(said: np.ndarray, X: Any) -> np.ndarray:
+    said = said[:, 0] if said.ndim == 2 and said.shape[1] == 1 else said
+    if said.shape != (X.shape[0],):
+        raise ValueError(f"its predict has shape {said.shape} for {X.shape[0]} rows")
+    return said
+
+
+def finite(said: np.ndarray) -> np.ndarray:
+    """What was said, unless a row of it is NaN or infinite."""
+    if not np.isfinite(said).all():
+        row = int(np.flatnonzero(~np.isfinite(said.reshape(said.shape[0], -1)).all(axis=1))[0])
+        raise ValueError(f"it says {said[row]} of row {row}; a learner must be finite")
+    return said
 
 
 class ForeignLearner:
@@ -84,6 +122,7 @@ class ForeignLearner:
             )
         self.speech = Speech(says, labels, classifier)
         self.takes_weight = has_fit_parameter(estimator, "sample_weight")
+        self.round = 0  # whose hypothesis is being made
 
     @property
     def attempts(self) -> int:
@@ -98,7 +137,12 @@ class ForeignLearner:
             return vc_dim_of(self.estimator, self.X.shape[1])
         return None
 
+    @property
+    def finds_the_best(self) -> bool:
+        return False  # nobody has proved it
+
     def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
+        self.round = round_
         importance = self.reweighting(weight, round_, attempt)
         random = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])
         learner = seeded_clone(self.estimator, random)
@@ -136,13 +180,10 @@ class ForeignLearner:
         return self.on(hypothesis, self.X)
 
     def on(self, hypothesis: Any, X: Any) -> np.ndarray:
-        said = self.speech(hypothesis, X)
-        if said.dtype.kind == "f" and not np.isfinite(said).all():
-            row = int(np.flatnonzero(~np.isfinite(said.reshape(said.shape[0], -1)).all(axis=1))[0])
-            raise ValueError(
-                f"{type(hypothesis).__name__} says {said[row]} of row {row}; a learner must be finite"
-            )
-        return said
+        try:
+            return self.speech(hypothesis, X)
+        except Exception as error:
+            raise told_with_its_round(error, hypothesis, self.round) from error
 
 
 # A drawn sample may be an unlucky one; so many draws tell bad luck from a bad learner.

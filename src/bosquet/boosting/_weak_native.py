@@ -116,6 +116,11 @@ class StumpLearner:
             return None
         return vc_dim_of_stumps(self.encoder.n_features)
 
+    @property
+    def finds_the_best(self) -> bool:
+        """Of signs it does; the other criteria are not the error, and a sample is not the rows."""
+        return self.says == "signs" and not self.reweighting.is_random
+
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> StumpRule:
@@ -162,7 +167,7 @@ class StumpLearner:
             vector_leaves=width > 1,
         )
         hypothesis.stump.add_to(alone, 1.0)
-        raw = alone.predict_raw(self.encoder.transform(X), 0, 1)
+        raw = alone.predict_raw(self.encoder.transform(X, owner=type(self).__name__), 0, 1)
         return self._said(raw.T if width > 1 else raw[:, 0])
 
 
@@ -218,6 +223,10 @@ class TreeLearner:
             return None
         return vc_dim_of(self.template, self.encoder.n_features)
 
+    @property
+    def finds_the_best(self) -> bool:
+        return False  # it grows by one greedy split after the other
+
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> TreeRule:
@@ -254,5 +263,7 @@ class TreeLearner:
         return self._said(hypothesis.alone.predict_raw(self.columns, 0, 1, self.threads))
 
     def on(self, hypothesis: TreeRule, X: Any) -> np.ndarray:
-        raw = hypothesis.alone.predict_raw(self.encoder.transform(X), 0, 1, self.threads)
+        raw = hypothesis.alone.predict_raw(
+            self.encoder.transform(X, owner=type(self).__name__), 0, 1, self.threads
+        )
         return self._said(raw)

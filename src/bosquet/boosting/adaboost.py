@@ -80,7 +80,8 @@ class AdaBoostClassifier(BoostedVote):
     n_iter_no_change : int, default=20
         Rounds without improvement before stopping.
     warm_start : bool, default=False
-        Add rounds to the fitted model instead of starting anew.
+        Add rounds to the fitted model instead of starting anew: the same vote as by all rounds at once,
+        to rounding.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo` (losses are errors); returning True stops.
     verbose : int, default=0
@@ -105,6 +106,9 @@ class AdaBoostClassifier(BoostedVote):
         What the fit guarantees: ε, edge, α and Z of each round, bounds, margins of the training rows.
     feature_importances_ : array
         Mean over the voters, by their weights.
+    stopped_because_ : str
+        Why the rounds came to an end: all were made, a learner without mistakes (ε = 0) or without an
+        edge (ε >= ½), early stopping, a callback. A warning tells of an end that nobody asked for.
     train_score_, validation_score_ : arrays
         The error after each round.
     n_estimators_ : int

@@ -27,6 +27,7 @@ from bosquet._targets import (
     warn_of_column_vector,
 )
 from bosquet.boosting._boosted_vote import check_learner
+from bosquet.boosting._endings import warn_of
 from bosquet.boosting._mean_loss import (
     Account,
     ErrorLoss,
@@ -36,6 +37,7 @@ from bosquet.boosting._mean_loss import (
     weighted_median,
 )
 from bosquet.boosting._tree_regressors import NativeRegressor, each_tree
+from bosquet.boosting._voters import AsSequence
 from bosquet.boosting._votes import LearnerVote, TreeVote
 from bosquet.boosting._weak import (
     count_rows,
@@ -69,7 +71,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class AdaBoostRegressor(Saved, RegressorMixin, BaseEstimator):
+class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
     r"""AdaBoost.R2: regressors fitted one after the other to rows that were badly predicted.
 
     Each round draws as many rows as there are, with replacement, by a distribution p that starts
@@ -133,6 +135,8 @@ class AdaBoostRegressor(Saved, RegressorMixin, BaseEstimator):
         Rounds, counted from 1, whose learner was put aside with ``on_large_error="restart"``.
     n_iter_ : int
         Rounds that were made.
+    stopped_because_ : str
+        Why there were no more; a warning tells of an end before `n_estimators`.
     feature_importances_ : array of shape (n_features,)
         Mean importance over the learners, weighted as they are; where they have one.
 
@@ -269,7 +273,10 @@ class AdaBoostRegressor(Saved, RegressorMixin, BaseEstimator):
         self.estimator_errors_ = np.asarray(account.shares)
         self.restarts_ = account.restarts
         self.n_iter_ = account.n_rounds
-        if account.shares[0] >= 0.5:
+        self.stopped_because_ = account.ending.reason
+        if account.shares[0] < 0.5:
+            warn_of(account.ending, account.n_rounds, int(self.n_estimators), stacklevel=4)
+        else:
             warnings.warn(
                 f"the mean loss of the first learner is {account.first_share:.3g} of its largest, not below"
                 " 0.5: the model is that learner alone. A learner whose errors are less even can be"
@@ -318,10 +325,17 @@ class AdaBoostRegressor(Saved, RegressorMixin, BaseEstimator):
             total = total + weight * each[:, t]
             yield total / weights[: t + 1].sum()
 
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² with the first 1, 2, ... learners."""
+        from sklearn.metrics import r2_score
+
+        for said in self.staged_predict(X):
+            yield float(r2_score(y, said, sample_weight=sample_weight))
+
     def _each(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions of each learner (rows, learners), some rows at a time."""
         check_is_fitted(self, "_vote")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         vote = self._vote
         if isinstance(vote, TreeVote):
             yield from each_tree(vote.ensemble, columns, effective_threads(self.n_jobs))

@@ -38,7 +38,12 @@ class AnyBoostClassifier(BoostedVote):
 
         α = argmin Σ C(y (f + α h)),   f ← f + ν α h
 
-    With C = exp(-m) this is AdaBoost, to the bit.
+    With C = exp(-m) this is AdaBoost, to the bit; on native stumps to rounding, since AdaBoost's loop
+    there multiplies the weights of the round before, and this one computes them from f.
+
+    `predict_proba` is what the loss implies, P C'(f) = (1 - P) C'(-f). The hinges are flat beyond a
+    margin of 1 and say 0 or 1 there (held off by 1e-6): to be relied on, wrap the model in
+    `bosquet.CalibratedModel`.
 
     Parameters
     ----------
@@ -71,8 +76,8 @@ class AnyBoostClassifier(BoostedVote):
     estimator_errors_ : array
         Their weighted errors ε.
     certificate_ : Certificate
-    feature_importances_, train_score_, validation_score_, n_estimators_, n_features_in_,
-    feature_names_in_ : as in `AdaBoostClassifier`.
+    feature_importances_, stopped_because_, train_score_, validation_score_, n_estimators_,
+    n_features_in_, feature_names_in_ : as in `AdaBoostClassifier`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ import numpy as np
 DELTA = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bound:
     """A bound, the formula it comes from, or why there is none.
 
@@ -47,6 +47,12 @@ class Bound:
         """Whether the bound is below 1."""
         return self.value is not None and self.value < 1
 
+    def __repr__(self) -> str:
+        if self.value is None:
+            return f"<Bound: no {self.name}, {self.reason}>"
+        silent = "" if self.says_something else ", which says nothing"
+        return f"<Bound: {self.name} ≤ {self.value:.4g}{silent}>"
+
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.name}: none, {self.reason}"
@@ -68,6 +74,14 @@ def log_growth(vc_dim: float, n_rows: float) -> float:
     if n_rows < vc_dim:
         return n_rows * math.log(2)
     return vc_dim * math.log(math.e * n_rows / vc_dim) if vc_dim > 0 else 0.0
+
+
+def growth_term(vc_dim: float, n_rows: float, name: str) -> tuple[float, str]:
+    """√(2 ln Π(m)/m), Π(m) the ways to label m rows, and its formula for the class's dimension `name`."""
+    value = math.sqrt(2 * log_growth(vc_dim, n_rows) / n_rows)
+    if n_rows < vc_dim:  # the other form would be more, up to where it is the root of less than 0
+        return value, f"√(2 ln 2) [{name} > m: rows may be labelled in all 2^m ways]"
+    return value, f"√(2{name} ln(em/{name})/m)"
 
 
 def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
@@ -96,17 +110,17 @@ def vc_bound(
     """Error of a vote of T learners by the VC dimension of such votes; see `Bound`.
 
     error ≤ training error + √(2D ln(em/D)/m) + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2), for T
-    fixed before the rows are seen; with fewer rows than D it says nothing.
+    fixed before the rows are seen. With m < D the rows may be labelled in all 2^m ways, and the second
+    term is √(2 ln 2) = 1.18 however large D: it then says nothing.
     """
     delta = check_delta(delta)
     dimension = vc_dim_of_vote(n_rounds, vc_dim)
-    richness = math.sqrt(2 * log_growth(dimension, n_rows) / n_rows)
+    richness, formula = growth_term(dimension, n_rows, "D")
     value = training_error + richness + math.sqrt(math.log(1 / delta) / (2 * n_rows))
     return Bound(
         name="VC bound of the vote",
         value=value,
-        formula="error ≤ training error + √(2D ln(em/D)/m) + √(ln(1/δ)/2m),"
-        " D = T(d+1)(3 ln(T(d+1)) + 2)",
+        formula=f"error ≤ training error + {formula} + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2)",
         source="Shalev-Shwartz and Ben-David 2014, lemma 10.3, for D;"
         " Mohri, Rostamizadeh and Talwalkar 2018, corollary 3.19",
         delta=delta,
@@ -128,9 +142,10 @@ def kth_margin_bound(
     ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
     theta = margins[ranks - 1]
     ranks, theta = ranks[theta > 0], np.minimum(theta[theta > 0], 1.0)
+    richness, formula = growth_term(vc_dim, m, "d")
     names: dict[str, Any] = {
         "name": "kth-margin bound",
-        "formula": "error ≤ (k-1)/m + (4/θ) √(2d ln(em/d)/m) + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m),"
+        "formula": f"error ≤ (k-1)/m + (4/θ) {formula} + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m),"
         " θ the kth smallest margin",
         "source": "Koltchinskii and Panchenko 2002, as in Mohri, Rostamizadeh and Talwalkar 2018,"
         " theorem 5.9 and section 7.3",
@@ -138,7 +153,6 @@ def kth_margin_bound(
     if ranks.size == 0:
         which = "no margin" if k is None else f"margin {k}, counted from the smallest,"
         return Bound(value=None, reason=f"{which} is above 0", **names)
-    richness = math.sqrt(2 * log_growth(vc_dim, m) / m)
     with np.errstate(over="ignore"):  # a margin next to nothing makes a bound beyond all numbers
         values = (ranks - 1) / m + 4 / theta * richness
     values += np.sqrt(np.log(1 - np.log2(theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))

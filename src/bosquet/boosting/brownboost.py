@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from bosquet.boosting._brownian import (
     take_step,
     time_for,
 )
-from bosquet.boosting._stagewise import boost
+from bosquet.boosting._endings import Ending, all_rounds, by_callback, following
+from bosquet.boosting._loop import LoopResult
+from bosquet.boosting._stagewise import Round, boost
 from bosquet.boosting._variants import CHANCE, Step, TwoClasses, Weights
 from bosquet.boosting.certificate import Certificate
 
@@ -29,7 +32,7 @@ LONGEST_TIME = 500.0
 CHECKS: dict[str, Check] = {
     **COMMON,
     "c": number(0, LONGEST_TIME, open_low=True, none=True),
-    "target_error": number(0, 1, open_low=True),
+    "target_error": number(0, 1, open_low=True, open_high=True),
     "least_edge": number(0, 1),
 }
 
@@ -51,7 +54,13 @@ class Brownian(TwoClasses):
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
         worth = self.y * vote
-        if not float((w * worth).sum()) > self.least_edge + CHANCE:
+        edge = float((w * worth).sum())
+        if not edge > self.least_edge + CHANCE:
+            if not self.times and edge > CHANCE:
+                raise ValueError(
+                    f"least_edge={self.least_edge:g} is too large: the first hypothesis has the edge"
+                    f" {edge:.6g}, and a round ends where the edge falls to least_edge; take a smaller one"
+                )
             return None
         curve = Curve(worth, self.y * f, self.time_left, self.c, self.share)
         found = take_step(curve, self.least_edge)
@@ -67,6 +76,32 @@ class Brownian(TwoClasses):
 
     def potential(self, f: np.ndarray) -> float:
         return potential(self.y * f, self.time_left, self.c, self.share)
+
+
+class Clock:
+    """The rounds of BrownBoost, and the potential that they keep (see `_loop.run_rounds`)."""
+
+    def __init__(self, rows: Rows, variant: Brownian, vote: Any):
+        self.terms, self.variant = vote, variant
+        self.f = variant.nobody()
+        self.loop = boost(rows.learner, variant, vote, f=self.f)
+        self.potentials = [variant.potential(self.f)]
+        self.rounds: list[Round] = []
+        self.ending: Ending | None = None
+
+    def step(self) -> bool:
+        found, self.ending = following(self.loop)
+        if found is None:
+            return False
+        self.rounds.append(found)
+        self.potentials.append(self.variant.potential(self.f))
+        return True
+
+    def train_loss(self) -> float:
+        return self.rounds[-1].training_error
+
+    def validation_loss(self) -> None:
+        return None
 
 
 class BrownBoostClassifier(BinaryVote):
@@ -111,6 +146,10 @@ class BrownBoostClassifier(BinaryVote):
         Bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo` (losses are errors); returning True stops.
+    verbose : int, default=0
+        1: a progress bar.
     n_jobs : int or None, default=None
         Threads; None is all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -133,6 +172,10 @@ class BrownBoostClassifier(BinaryVote):
     estimator_weights_, estimator_errors_ : arrays of shape (n_rounds,)
         alpha, and the weighted error of each hypothesis in its round.
     certificate_ : Certificate
+    feature_importances_ : array of shape (n_features,)
+        Mean over the hypotheses, by their weights.
+    stopped_because_ : str
+        Why the rounds came to an end: the time is up, as it should, or a warning tells.
 
     Examples
     --------
@@ -167,6 +210,8 @@ class BrownBoostClassifier(BinaryVote):
         split: str = "exact",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        callbacks: Any = None,
+        verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
         base_estimator: Any = "deprecated",
@@ -179,39 +224,31 @@ class BrownBoostClassifier(BinaryVote):
         self.split = split
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.callbacks = callbacks
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.base_estimator = base_estimator
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> BrownBoostClassifier:
         rows = self._rows(X, y, sample_weight)
-        if self.c is None and self.target_error == 1:
-            raise ValueError("target_error=1 is out of range: target_error must be below 1")
         c = time_for(self.target_error) if self.c is None else float(self.c)
         variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
-        f = variant.nobody()
-        potentials, errors, alphas, training_errors = [variant.potential(f)], [], [], []
-        for found in boost(rows.learner, variant, self._vote, f=f):
-            potentials.append(variant.potential(f))
-            errors.append(found.step.error)
-            alphas.append(found.step.alpha)
-            training_errors.append(found.training_error)
-            if len(alphas) == self.n_estimators:
-                break
-        self.c_, self.time_left_ = c, max(0.0, variant.time_left)
-        self.times_, self.potential_ = np.asarray(variant.times), np.asarray(potentials)
-        self.estimator_weights_ = np.asarray(alphas)
-        self.estimator_errors_ = np.asarray(errors)
-        self.n_iter_ = len(alphas)
-        self.certificate_ = self._certificate(rows, f, training_errors, variant.says_signs)
-        self._warn_of_time_left()
+        self.c_ = c  # what probabilities are made with, in callbacks too
+        clock = Clock(rows, variant, self._vote)
+        history = self._run(clock)
+        self.time_left_ = max(0.0, variant.time_left)
+        self.times_, self.potential_ = np.asarray(variant.times), np.asarray(clock.potentials)
+        self.estimator_weights_ = np.array([found.step.alpha for found in clock.rounds])
+        self.estimator_errors_ = np.array([found.step.error for found in clock.rounds])
+        self.n_iter_ = len(clock.rounds)
+        self.certificate_ = self._certificate(rows, clock, variant.says_signs)
+        self._tell_of_the_end(clock, history)
         return self
 
-    def _certificate(
-        self, rows: Rows, f: np.ndarray, training_errors: list[float], says_signs: bool
-    ) -> Certificate:
+    def _certificate(self, rows: Rows, clock: Clock, says_signs: bool) -> Certificate:
         vc_dim, missing = rows.capacity(says_signs)
-        margins = rows.y * f / np.abs(self.estimator_weights_).sum()
+        margins = rows.y * clock.f / np.abs(self.estimator_weights_).sum()
         other_weights = "the weights are those of a clock, not exp(-y f)"
         return Certificate.from_rounds(
             variant="brownboost",
@@ -219,7 +256,7 @@ class BrownBoostClassifier(BinaryVote):
             errors=self.estimator_errors_,
             alphas=self.estimator_weights_,
             normalisers=None,
-            training_errors=training_errors,
+            training_errors=[found.training_error for found in clock.rounds],
             margins=margins,
             row_weight=rows.share,
             vc_dim=vc_dim,
@@ -231,13 +268,19 @@ class BrownBoostClassifier(BinaryVote):
             },
         )
 
-    def _warn_of_time_left(self) -> None:
-        if self.time_left_ == 0:
-            return
+    def _tell_of_the_end(self, clock: Clock, history: LoopResult) -> None:
         told = f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds"
-        if self.n_iter_ == self.n_estimators:
+        if self.time_left_ == 0:
+            self.stopped_because_ = "the time is up"
+            return
+        if history.stopped_by == "callback":
+            self.stopped_because_ = by_callback(self.n_iter_).reason
+            return
+        if clock.ending is None:
+            self.stopped_because_ = all_rounds(self.n_iter_).reason
             why = "raise n_estimators, or target_error"
         else:
+            self.stopped_because_ = clock.ending.reason
             why = (
                 "no hypothesis has an edge any more; raise target_error, or use a stronger learner"
             )
@@ -252,5 +295,13 @@ class BrownBoostClassifier(BinaryVote):
     # --------------------------------------------------------------- predicting
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes; of the second it is (1 + erf(f / sqrt(c))) / 2."""
-        second = (1 + erf(self.decision_function(X) / math.sqrt(self.c_))) / 2
+        return self._probabilities(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """The same of the first 1, 2, ... hypotheses."""
+        for f in self.staged_decision_function(X):
+            yield self._probabilities(f)
+
+    def _probabilities(self, f: np.ndarray) -> np.ndarray:
+        second = (1 + erf(f / math.sqrt(self.c_))) / 2
         return np.column_stack([1 - second, second])

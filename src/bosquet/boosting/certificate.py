@@ -10,22 +10,8 @@ from typing import Any
 import numpy as np
 
 from bosquet.boosting import bounds
+from bosquet.boosting._certificate_reasons import BOUNDS, COLUMNS, NAMES, TOLERANCE, completed
 from bosquet.boosting._certificate_text import report
-
-# Rounding only: each of the quantities compared is a sum of at most as many terms as there are rounds.
-_TOLERANCE = 1e-9
-# What cannot be had without what.
-_NEEDS = {
-    "edges": ("errors",),
-    "exponential_bound": ("errors", "edges"),
-    "smallest_edge_bound": ("errors", "edges", "exponential_bound"),
-    "product": ("normalisers",),
-    "vc_bound": ("vc_dim",),
-    "kth_margin_bound": ("margins", "vc_dim"),
-}
-COLUMNS = ("errors", "edges", "alphas", "normalisers", "training_errors")
-BOUNDS = ("product", "exponential_bound", "smallest_edge_bound")
-NAMES = (*COLUMNS, *BOUNDS, "margins", "vc_dim", "vc_bound", "kth_margin_bound")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +24,13 @@ class Certificate:
 
     training error ≤ Π Z_t ≤ exp(-2 Σ γ_t²) ≤ exp(-2 γ² T), γ the smallest edge.
 
-    Π Z_t is a bound for every α_t; the other two need the α_t above, and two classes. The margin of a
-    row is y f(x) / Σ|α_t|: between -1 and 1, positive if the vote is right.
+    Π Z_t is a bound for every α_t; the other two need the α_t above. The margin of a row is
+    y f(x) / Σ|α_t|: between -1 and 1, positive if the vote is right.
+
+    That is for two classes. AdaBoost.MH asks K questions a row, is it of class k?, and Π Z_t bounds the
+    share of wrong answers. A row whose class does not win has f_k ≥ f_y for some k, and with it
+    exp(-f_y) + exp(f_k) ≥ 2: so the training error is at most K/2 times Π Z_t. SAMME and codes have
+    no such product.
 
     A boosted classifier keeps it as ``certificate_``; `bosquet.theory.certificate` makes one for rows
     of your choice, and for scikit-learn's AdaBoost. Print it to see everything at a glance.
@@ -53,6 +44,8 @@ class Certificate:
         ε_t, γ_t, α_t (the ½ form, of the vote as it is), Z_t, and the error of the vote so far.
     product, exponential_bound, smallest_edge_bound : array of shape (n_rounds,) or None
         Π Z_s, exp(-2 Σ γ_s²) and exp(-2 γ² t), over the rounds so far.
+    factor : float
+        The training error is at most `factor` Π Z_t: 1 for two classes, K/2 for AdaBoost.MH.
     margins : array of shape (n_rows,) or None
     row_weight : array of shape (n_rows,) or None
         Weights of the rows before the first round, if they were not all the same; shares and errors
@@ -100,6 +93,7 @@ class Certificate:
     row_weight: np.ndarray | None = None
     vc_dim: float | None = None
     n_hypotheses: int | None = None
+    factor: float = 1.0
     missing: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -116,6 +110,7 @@ class Certificate:
         row_weight: Any = None,
         vc_dim: float | None = None,
         n_hypotheses: int | None = None,
+        factor: float = 1.0,
         missing: Mapping[str, str] | None = None,
     ) -> Certificate:
         """A certificate from what a fit recorded.
@@ -138,6 +133,8 @@ class Certificate:
         n_hypotheses : int, optional
             How many hypotheses the learner chooses from, where they are finitely many and fixed before
             the rows are seen; the kth-margin bound is then Gao and Zhou's.
+        factor : float, default=1
+            What Π Z_t is to be multiplied by to bound the training error.
         missing : dict, optional
             Name of a column or bound -> why it is not there, a clause such as "gentle fits numbers".
             A name given here is None even if it could be computed. Names: errors, edges, alphas,
@@ -168,41 +165,10 @@ class Certificate:
         built = cls(
             variant=variant, n_rows=int(n_rows), training_errors=training_errors, margins=rows,
             row_weight=weight, vc_dim=None if "vc_dim" in reasons else vc_dim,
-            n_hypotheses=n_hypotheses, missing=reasons, **given,
+            n_hypotheses=n_hypotheses, factor=float(factor), missing=reasons, **given,
         )  # fmt: skip
-        object.__setattr__(built, "missing", built._complete(reasons))
+        object.__setattr__(built, "missing", completed(built, reasons))
         return built
-
-    def _complete(self, reasons: dict[str, str]) -> dict[str, str]:
-        """Reasons for everything that is not there, each traced back to what it lacks."""
-        for name in ("errors", "alphas", "normalisers", "margins"):
-            if getattr(self, name) is None:
-                reasons.setdefault(name, f"{self.variant} does not have them")
-        if self.vc_dim is None:
-            reasons.setdefault("vc_dim", "the VC dimension of the learner is not known")
-        if self.row_weight is not None:
-            weighted = "the rows are weighted, and the bound is for rows drawn alike"
-            reasons.setdefault("vc_bound", weighted)
-            reasons.setdefault("kth_margin_bound", weighted)
-        if self.n_hypotheses is not None and "margins" not in reasons:
-            finite = {"kth_margin_bound"}
-        else:
-            finite = set()
-        for name, needed in _NEEDS.items():
-            for other in needed:
-                if other in reasons and name not in finite:
-                    reasons.setdefault(name, reasons[other])
-        if "exponential_bound" not in reasons and self._not_the_half_form():
-            told = "α_t is not ½ ln((1-ε_t)/ε_t), so that Z_t exceeds exp(-2γ_t²)"
-            reasons["exponential_bound"] = told
-            reasons.setdefault("smallest_edge_bound", told)
-        return {name: reasons[name] for name in NAMES if name in reasons}
-
-    def _not_the_half_form(self) -> bool:
-        """Whether some Z_t breaks the step from Π Z_t to the edges, as with shrunk weights."""
-        if self.normalisers is None or self.edges is None:
-            return False
-        return bool((self.normalisers > np.exp(-2 * self.edges**2) + _TOLERANCE).any())
 
     @property
     def n_rounds(self) -> int:
@@ -225,6 +191,11 @@ class Certificate:
     @property
     def product(self) -> np.ndarray | None:
         return None if self.log_product is None else np.exp(self.log_product)
+
+    @property
+    def training_error_bound(self) -> np.ndarray | None:
+        """`factor` Π Z_s, which the error of the vote so far does not exceed."""
+        return None if self.product is None else self.factor * self.product
 
     @property
     def exponential_bound(self) -> np.ndarray | None:
@@ -259,7 +230,7 @@ class Certificate:
         if ((q < 0) | (q > 1)).any():
             raise ValueError(f"q={q} is out of range: quantiles lie in [0, 1]")
         values, shares = self._sorted_margins()
-        place = np.searchsorted(shares, q - _TOLERANCE, side="left")
+        place = np.searchsorted(shares, q - TOLERANCE, side="left")
         return values[np.minimum(place, values.size - 1)]
 
     def _sorted_margins(self) -> tuple[np.ndarray, np.ndarray]:
@@ -293,7 +264,7 @@ class Certificate:
         return bounds.kth_margin_bound(self.margins, self.vc_dim, delta, k)
 
     def margin_share_bound(self, theta: Any = 0.0) -> Any:
-        """Bound on the share of rows with a margin of at most θ: exp(θ Σ|α_t|) Π Z_t; see `holds`.
+        """Bound on the share of rows with a margin of at most θ: `factor` exp(θ Σ|α_t|) Π Z_t.
 
         At θ = 0 it is the bound on the training error. None where Π Z_t or the α_t are.
         """
@@ -306,17 +277,19 @@ class Certificate:
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 found = np.where(theta == 0, np.exp(last), np.exp(theta * length + last))
+        found = self.factor * found
         return float(found) if found.ndim == 0 else found
 
     def checks(self) -> dict[str, bool]:
         """Each inequality that can be checked on these numbers, and whether it holds in every round."""
+        times = "" if self.factor == 1 else f"{self.factor:g} "
         chain = [
-            ("training error", self.training_errors),
-            ("Π Z_t", self.product),
-            ("exp(-2 Σ γ_t²)", self.exponential_bound),
-            ("exp(-2 γ² T)", self.smallest_edge_bound),
+            (f"{times}Π Z_t", self.product),
+            (f"{times}exp(-2 Σ γ_t²)", self.exponential_bound),
+            (f"{times}exp(-2 γ² T)", self.smallest_edge_bound),
         ]
-        there = [(name, values) for name, values in chain if values is not None]
+        there = [("training error", self.training_errors)]
+        there += [(name, self.factor * values) for name, values in chain if values is not None]
         found = {}
         for (small, low), (large, high) in pairwise(there):
             found[f"{small} ≤ {large}"] = _at_most(low, high)
@@ -327,13 +300,15 @@ class Certificate:
         last = float(self.training_errors[-1])
         # A vote of exactly zero may be counted either way.
         found["training error = share of margins below 0"] = bool(
-            wrong - _TOLERANCE <= last <= self.margin_distribution(0.0) + _TOLERANCE
+            wrong - TOLERANCE <= last <= self.margin_distribution(0.0) + TOLERANCE
         )
         bound = self.margin_share_bound(values)
         if bound is not None:
             # Rows of the same margin count together, up to the last of them.
             upto = self.margin_distribution(values)
-            found["share of margins ≤ θ is at most exp(θ Σ|α_t|) Π Z_t"] = _at_most(upto, bound)
+            found[f"share of margins ≤ θ is at most {times}exp(θ Σ|α_t|) Π Z_t"] = _at_most(
+                upto, bound
+            )
         return found
 
     def holds(self) -> bool:
@@ -393,4 +368,4 @@ def _column(values: Any, length: int | None, name: str) -> np.ndarray:
 
 
 def _at_most(low: np.ndarray, high: np.ndarray) -> bool:
-    return bool((low <= high + _TOLERANCE * (1 + np.abs(high))).all())
+    return bool((low <= high + TOLERANCE * (1 + np.abs(high))).all())

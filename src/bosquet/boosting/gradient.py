@@ -15,6 +15,7 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
+    only_class,
     weigh_classes,
 )
 from bosquet.boosting._base import BaseGradientBoosting
@@ -249,7 +250,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             self.classes_ = learn_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}: a classifier needs at least two classes"
+                f"{only_class(self.classes_)}: a classifier needs at least two classes"
             )
         return self._encode_target(labels), labels.size
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from bosquet._parameters import Check, number
 from bosquet.boosting._binary import CHECKS as COMMON
 from bosquet.boosting._binary import BinaryVote, Rows
+from bosquet.boosting._endings import all_rounds, by_callback
 from bosquet.boosting._margin_programme import MarginProgramme, Solution
 from bosquet.boosting._stagewise import no_edge
 from bosquet.boosting._variants import CHANCE
@@ -48,8 +50,9 @@ class LPBoostClassifier(BinaryVote):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        What is voted on; None is a native stump, of which the core finds the best exactly. A learner
-        that does not find its best may end the rounds too soon.
+        What is voted on; None is a native stump, of which the core finds the best exactly. Another
+        learner need not find its best: the rounds then end where it finds none better, which may be too
+        soon, and nothing is proved about votes that it could not find.
     n_estimators : int, default=500
         Rounds at most. Where the gap is still open then, a warning says so.
     nu : float in [0, 1], default=0.1
@@ -62,6 +65,10 @@ class LPBoostClassifier(BinaryVote):
         Bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo` (losses are errors); returning True stops.
+    verbose : int, default=0
+        1: a progress bar.
     n_jobs : int or None, default=None
         Threads; None is all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -75,20 +82,28 @@ class LPBoostClassifier(BinaryVote):
         The margin.
     value_ : float
         :math:`\rho` less the price of the rows below it: what the programme makes largest.
-    upper_bound_ : float
-        No vote of the learner's hypotheses has a larger value: the least weighted agreement that the
-        learner could be held down to.
-    gap_ : float
-        `upper_bound_` - `value_`; at most `tol` where the rounds came to their end.
+    agreement_ : float
+        The weighted agreement of the hypothesis that the learner answers `row_distribution_` with.
+    upper_bound_ : float or None
+        No vote of stumps has a larger value: for native stumps `agreement_` is the best there is under
+        that distribution. None for another learner, which need not have found its best.
+    gap_ : float or None
+        `upper_bound_` - `value_`; at most `tol` where the rounds came to their end. None as above.
     row_distribution_ : array of shape (n_samples,)
-        The d that proves `upper_bound_`.
+        For native stumps the d that proves `upper_bound_`; for another learner the d of the last
+        programme, under which no hypothesis that it has found agrees more than `value_`. A file that
+        ``save`` writes does not hold it, since it belongs to the training rows; a pickle does.
     estimators_ : list
         The hypotheses with a weight above 0.
     estimator_weights_ : array
         Their weights, of sum 1.
+    feature_importances_ : array of shape (n_features,)
+        Mean over the hypotheses, by their weights.
+    stopped_because_ : str
+        Why the rounds came to an end: no better vote, or a warning tells.
     n_iter_ : int
         Rounds, the last of which only proved that nothing is missing.
-    values_, upper_bounds_ : arrays of shape (n_rounds,)
+    values_, agreements_ : arrays of shape (n_rounds,)
         The value after each round, and the agreement that its hypothesis had.
     certificate_ : Certificate
         Of the vote as it is: `alphas` are the weights, `errors` those of the hypotheses under the
@@ -123,6 +138,8 @@ class LPBoostClassifier(BinaryVote):
         split: str = "exact",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        callbacks: Any = None,
+        verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
         base_estimator: Any = "deprecated",
@@ -134,44 +151,81 @@ class LPBoostClassifier(BinaryVote):
         self.split = split
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.callbacks = callbacks
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.base_estimator = base_estimator
 
+    @property
+    def predict_proba(self) -> Any:
+        """There is none: the vote with the largest margin says nothing of probabilities."""
+        raise AttributeError(
+            f"{type(self).__name__} has no predict_proba: its vote makes the smallest margins large, which"
+            " says nothing of how probable a class is; bosquet.CalibratedModel(model) learns that from"
+            " rows set aside"
+        )
+
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> LPBoostClassifier:
         rows = self._rows(X, y, sample_weight)
         search = ColumnGeneration(rows, float(self.nu), float(self.tol))
-        search.run(int(self.n_estimators))
+        if self.callbacks:  # the model that they are given can predict
+            search.after_each = self._take_vote
+        history = self._run(search)
+        search.ask_once_more()
+        self._take_vote(search)
         best = search.solution
-        used = search.used
-        for j in used:
-            self._vote.add(search.hypotheses[j], float(best.vote[j]))
-        self.estimator_weights_ = best.vote[used]
         self.rho_, self.value_ = best.rho, best.value
-        self.upper_bound_ = search.upper_bound
-        self.gap_ = max(0.0, search.upper_bound - best.value)
-        self.row_distribution_ = rows.spread(search.proof)
+        self._say_what_is_proved(search, rows)
         self.n_iter_ = len(search.agreements)
         self.values_ = np.asarray(search.values)
-        self.upper_bounds_ = np.asarray(search.agreements)
+        self.agreements_ = np.asarray(search.agreements)
         self.certificate_ = search.certificate()
-        if not search.is_closed:
-            self._warn_of_the_gap()
+        if history.stopped_by == "callback":
+            self.stopped_because_ = by_callback(search.n_rounds).reason
+        elif search.is_closed:
+            self.stopped_because_ = (
+                "no vote is better" if self.gap_ is not None else "the learner finds no better vote"
+            ) + f" by more than tol={self.tol:g}"
+        else:
+            self.stopped_because_ = all_rounds(search.n_rounds).reason
+            self._warn_of_better_votes()
         return self
 
-    def _warn_of_the_gap(self) -> None:
+    def _take_vote(self, search: ColumnGeneration) -> None:
+        """The vote of the last programme in place of the one before."""
+        self._vote.truncate(0)
+        self.estimator_weights_ = search.solution.vote[search.used]
+        for j in search.used:
+            self._vote.add(search.hypotheses[j], float(search.solution.vote[j]))
+
+    def _say_what_is_proved(self, search: ColumnGeneration, rows: Rows) -> None:
+        """A bound on all votes needs a learner that finds its best; another proves nothing by failing."""
+        is_exact = rows.learner.finds_the_best
+        agreement, distribution = search.proof if is_exact else search.last
+        self.agreement_ = agreement
+        self.row_distribution_ = rows.spread(distribution)
+        self.upper_bound_ = agreement if is_exact else None
+        self.gap_ = max(0.0, agreement - search.solution.value) if is_exact else None
+
+    def _warn_of_better_votes(self) -> None:
         from sklearn.exceptions import ConvergenceWarning
 
+        if self.gap_ is not None:
+            told = f"a better vote may still have {self.gap_:.2g} more than the {self.value_:.4g} of this"
+        else:
+            told = (
+                f"the learner still finds hypotheses that better the {self.value_:.4g} of this vote"
+            )
         warnings.warn(
-            f"after {self.n_iter_} rounds a better vote may still have {self.gap_:.2g} more than the"
-            f" {self.value_:.4g} of this one; raise n_estimators, or tol",
+            f"after {self.n_iter_} rounds {told}; raise n_estimators, or tol",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
 class ColumnGeneration:
-    """The rounds: ask for the best hypothesis under d, add it, solve again."""
+    """The rounds: ask for the best hypothesis under d, add it, solve again (see `_loop.run_rounds`)."""
 
     def __init__(self, rows: Rows, nu: float, tol: float):
         self.rows, self.tol = rows, tol
@@ -182,26 +236,52 @@ class ColumnGeneration:
         self.values: list[float] = []
         self.agreements: list[float] = []
         self.errors: list[float] = []
-        self.upper_bound, self.proof = np.inf, rows.share
+        # (agreement, distribution): the least that was answered, and the latest.
+        self.proof = self.last = (np.inf, rows.share)
         self.is_closed = False
         self.solution: Solution
+        self.distribution = rows.share
+        self.after_each: Callable[[ColumnGeneration], None] | None = None
+        self.terms = self  # what counts the rounds
 
-    def run(self, n_rounds: int) -> None:
-        distribution = self.rows.share
-        for t in range(n_rounds):
-            h, said, agreement = self._best_under(distribution, t)
-            self.agreements.append(agreement)
-            if t == 0 and agreement <= CHANCE:
-                raise no_edge((1 - agreement) / 2, 0.5)
-            if t > 0 and agreement <= self.solution.value + self.tol:
-                self.values.append(self.solution.value)
-                self.is_closed = True
-                return
-            self._take(h, said, distribution)
-            distribution = self.solution.distribution
-        # The last programme has not been asked about: its distribution may close the gap.
-        self._best_under(distribution, n_rounds)
-        self.is_closed = self.upper_bound <= self.solution.value + self.tol
+    @property
+    def n_rounds(self) -> int:
+        return len(self.hypotheses)
+
+    def step(self) -> bool:
+        t, distribution = self.n_rounds, self.distribution
+        h, said, agreement = self._best_under(distribution, t)
+        self.agreements.append(agreement)
+        if t == 0 and agreement <= CHANCE:
+            raise no_edge((1 - agreement) / 2, 0.5)
+        if t > 0 and agreement <= self.solution.value + self.tol:
+            self.values.append(self.solution.value)
+            self.is_closed = True
+            return False
+        self._take(h, said, distribution)
+        self.distribution = self.solution.distribution
+        if self.after_each is not None:
+            self.after_each(self)
+        return True
+
+    def train_loss(self) -> float:
+        margins = self.solution.vote @ np.stack(self.programme.worths)
+        return float(self.rows.share[self._is_wrong(margins)].sum())
+
+    def validation_loss(self) -> None:
+        return None
+
+    def _is_wrong(self, margins: np.ndarray) -> np.ndarray:
+        # A vote of 0 is for the first class, which is right where y = -1.
+        return (margins < 0) | ((margins == 0) & (self.rows.y > 0))
+
+    def ask_once_more(self) -> None:
+        """The last programme has not been asked about: its distribution may close the gap."""
+        if self.is_closed:
+            return
+        self._best_under(self.distribution, self.n_rounds)
+        least = self.proof if self.rows.learner.finds_the_best else self.last
+        self.is_closed = least[0] <= self.solution.value + self.tol
 
     def _best_under(self, distribution: np.ndarray, t: int) -> tuple[Any, np.ndarray, float]:
         """The learner's hypothesis, what it says of the rows, and its weighted agreement with y."""
@@ -213,8 +293,8 @@ class ColumnGeneration:
         h = learner.fit(y, handed, t)
         said = learner.on_training_rows(h)
         agreement = float((distribution * y * said).sum())
-        if agreement < self.upper_bound:
-            self.upper_bound, self.proof = agreement, distribution
+        self.last = agreement, distribution
+        self.proof = min(self.proof, self.last, key=lambda answer: answer[0])
         return h, said, agreement
 
     def _take(self, h: Any, said: np.ndarray, distribution: np.ndarray) -> None:
@@ -237,9 +317,7 @@ class ColumnGeneration:
         for j in used:
             worth = self.programme.worths[j]
             margins += self.solution.vote[j] * worth
-            # A vote of 0 is for the first class, which is right where y = -1.
-            wrong = (margins < 0) | ((margins == 0) & (self.rows.y > 0))
-            training_errors.append(float(share[wrong].sum()))
+            training_errors.append(float(share[self._is_wrong(margins)].sum()))
             says_signs = says_signs and bool((np.abs(worth) == 1).all())
         told = "the weights are those of a linear programme, set together at the end"
         vc_dim, missing = self.rows.capacity(says_signs)

@@ -46,7 +46,7 @@ class Predictor:
 
     def encode(self, X: Any) -> np.ndarray:
         """A table of any kind as the float array that this predictor takes."""
-        columns = self.encoder.transform(X)
+        columns = self.encoder.transform(X, owner="Predictor")
         if isinstance(columns, np.ndarray):
             return np.ascontiguousarray(columns)
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])

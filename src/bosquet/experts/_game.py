@@ -20,7 +20,7 @@ CHECKS: dict[str, Check] = {
     "gradient": boolean(),
     "randomised": boolean(),
     "loss_range": number(0, open_low=True, none=True),
-    "quantile": number(0, 1, open_low=True),
+    "quantile": number(0, 1, open_low=True, open_high=True),
     "block": integer(1),
     "history": choice("fit", True, False),
 }
@@ -108,8 +108,6 @@ class Game(RegressorMixin, BaseEstimator):
 
     def _check_together(self, rule: Any, loss: Any, classes: Any) -> None:
         """Parameters that are right one by one, but not with each other."""
-        if self.quantile == 1:
-            raise ValueError("quantile=1 is out of range: quantile must be below 1")
         if classes is not None and isinstance(loss, str) and loss not in OF_CLASSES:
             raise ValueError(
                 f"loss={loss!r} is of numbers; with classes it must be one of"

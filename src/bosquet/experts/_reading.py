@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import validate_data
-from bosquet._targets import check_same_length, warn_of_column_vector
+from bosquet._targets import and_more, check_same_length, warn_of_column_vector
 
 
 def read_forecasts(owner: Any, F: Any, n_classes: int, *, reset: bool) -> np.ndarray:
@@ -63,7 +63,7 @@ def read_truths(y: Any, n_steps: int, classes: np.ndarray | None) -> np.ndarray:
     if wrong.size:
         kind = "NaN" if np.isnan(array[wrong[0]]) else "infinity"
         raise ValueError(
-            f"Input y contains {kind}: y[{wrong[0]}] (and {wrong.size - 1} more steps); leave such steps"
+            f"Input y contains {kind}: y[{wrong[0]}]{and_more(wrong.size - 1, 'step')}; leave such steps"
             " out or fill them in"
         )
     return array

@@ -18,7 +18,7 @@ from bosquet.experts._solvers import (
 from bosquet.experts.losses import UserLoss, loss_matrix, loss_of
 
 KINDS = ("uniform", "expert", "convex", "linear", "shifts")
-QUANTILE: Check = number(0, 1, open_low=True)
+QUANTILE: Check = number(0, 1, open_low=True, open_high=True)
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class BaseForest(Saved, Explained, BaseEstimator):
         self._check_criterion()
         continuing = self.warm_start and hasattr(self, "_ensemble")
         if continuing:
-            encoder, columns = self._encoder, self._encoder.transform(X)
+            encoder, columns = self._encoder, self._encoder.transform(X, owner=type(self).__name__)
         else:
             encoder, columns = TableEncoder.fit(
                 X, categorical_features=self.categorical_features, owner=type(self).__name__
@@ -308,7 +308,10 @@ class BaseForest(Saved, Explained, BaseEstimator):
         ensemble = ensemble or self._ensemble
         trees = ensemble.n_trees
         raw = ensemble.predict_raw(
-            self._encoder.transform(X), 0, trees, effective_threads(self.n_jobs)
+            self._encoder.transform(X, owner=type(self).__name__),
+            0,
+            trees,
+            effective_threads(self.n_jobs),
         )
         raw /= trees
         return raw
@@ -316,7 +319,9 @@ class BaseForest(Saved, Explained, BaseEstimator):
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row in each tree, shape (n_samples, n_estimators)."""
         check_is_fitted(self, "_ensemble")
-        return self._ensemble.apply(self._encoder.transform(X), effective_threads(self.n_jobs))
+        return self._ensemble.apply(
+            self._encoder.transform(X, owner=type(self).__name__), effective_threads(self.n_jobs)
+        )
 
     # --------------------------------------------------------------- importance
     @property
@@ -370,7 +375,9 @@ class BaseForest(Saved, Explained, BaseEstimator):
         check_is_fitted(self, "_ensemble")
         if isinstance(getattr(self, "classes_", None), list):
             raise ValueError("votes takes a forest of one target, or of numbers")
-        said = np.moveaxis(tree_answers(self, self._encoder.transform(X)), 0, 1)
+        said = np.moveaxis(
+            tree_answers(self, self._encoder.transform(X, owner=type(self).__name__)), 0, 1
+        )
         if getattr(self, "voting", "soft") == "hard":
             return self.classes_[said.argmax(axis=2)]
         return said[:, :, 0] if said.shape[2] == 1 else said
@@ -416,7 +423,9 @@ class BaseForest(Saved, Explained, BaseEstimator):
         check_is_fitted(self, "_ensemble")
         if not self.bootstrap:
             raise ValueError("the jackknife after bootstrap needs bootstrap=True")
-        return jackknife_standard_errors(self, self._encoder.transform(X))
+        return jackknife_standard_errors(
+            self, self._encoder.transform(X, owner=type(self).__name__)
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -114,7 +114,7 @@ def permutation_importance(
     """
     if not forest.bootstrap:
         raise ValueError("permutation importance needs out-of-bag rows, and so bootstrap=True")
-    columns = forest._encoder.transform(X)
+    columns = forest._encoder.transform(X, owner=type(forest).__name__)
     classes = hasattr(forest, "classes_")
     if classes:
         truth = class_places(check_labels(y, several=True), forest.classes_)

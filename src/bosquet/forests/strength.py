@@ -14,7 +14,7 @@ from bosquet.trees._growing import class_shares
 
 def strength_and_correlation(forest: Any, X: Any, y: Any) -> tuple[float, float]:
     """Mean margin of the out-of-bag votes, and the mean correlation of the trees' raw margins."""
-    columns = forest._encoder.transform(X)
+    columns = forest._encoder.transform(X, owner=type(forest).__name__)
     truth = class_numbers(check_labels(y), forest.classes_)
     columns, truth, _ = forest._training_rows(columns, truth)
     threads = effective_threads(forest.n_jobs)

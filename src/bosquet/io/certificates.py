@@ -30,6 +30,7 @@ def certificate_state(certificate: Any) -> dict[str, Any] | None:
         "n_rows": certificate.n_rows,
         "vc_dim": None if certificate.vc_dim is None else float(certificate.vc_dim),
         "n_hypotheses": certificate.n_hypotheses,
+        "factor": float(certificate.factor),
         "missing": dict(sorted(missing.items())),
         **{name: _numbers(getattr(certificate, name)) for name in _COLUMNS},
     }
@@ -51,6 +52,7 @@ def certificate_from(state: dict[str, Any] | None) -> Any:
         margins=None,
         vc_dim=None if state["vc_dim"] is None else float(state["vc_dim"]),
         n_hypotheses=None if state["n_hypotheses"] is None else int(state["n_hypotheses"]),
+        factor=float(state.get("factor", 1.0)),
         missing=missing,
         **columns,
     )

@@ -12,6 +12,8 @@ from bosquet._fitted import remember_columns
 from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.image_models import NAMES as _IMAGES
+from bosquet.io.image_models import image_from, image_metadata
 from bosquet.io.mixture_models import mixture_from, mixture_metadata, no_trees
 from bosquet.io.robust_models import NAMES as _ROBUST
 from bosquet.io.robust_models import robust_from, robust_metadata
@@ -102,6 +104,9 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     if isinstance(estimator, BoostedVote):
         check_is_fitted(estimator, "_vote")
         return save_bytes(*vote_parts(estimator))
+    if type(estimator).__name__ in _IMAGES:
+        check_is_fitted(estimator, "_vote")
+        return save_bytes(no_trees(), image_metadata(estimator))
     if type(estimator).__name__ in _ROBUST:
         check_is_fitted(estimator, "_vote")
         metadata = robust_metadata(estimator)
@@ -189,6 +194,8 @@ def _estimator_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         import bosquet.boosting
 
         return robust_from(getattr(bosquet.boosting, name), ensemble, metadata)
+    if name in _IMAGES:
+        return image_from(ensemble, metadata)
     if name == "Mixture":
         return mixture_from(ensemble, metadata)
     return _boosting_from(ensemble, metadata)

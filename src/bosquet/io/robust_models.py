@@ -17,12 +17,12 @@ from bosquet.io.vote_models import _learner_from
 # The distribution of rows is about training rows, which a file does not hold.
 _NUMBERS = {
     "BrownBoostClassifier": ("c_", "time_left_"),
-    "LPBoostClassifier": ("rho_", "value_", "upper_bound_", "gap_"),
+    "LPBoostClassifier": ("rho_", "value_", "agreement_", "upper_bound_", "gap_"),
     "AdaBoostRegressor": (),
 }
 _ARRAYS = {
     "BrownBoostClassifier": ("estimator_weights_", "estimator_errors_", "times_", "potential_"),
-    "LPBoostClassifier": ("estimator_weights_", "values_", "upper_bounds_"),
+    "LPBoostClassifier": ("estimator_weights_", "values_", "agreements_"),
     "AdaBoostRegressor": ("estimator_weights_", "estimator_errors_"),
 }
 NAMES = tuple(_ARRAYS)
@@ -54,10 +54,16 @@ def robust_metadata(estimator: Any) -> dict[str, Any]:
         "classes": classes_state(getattr(estimator, "classes_", None)),
         "certificate": certificate_state(getattr(estimator, "certificate_", None)),
         "rounds": int(estimator.n_iter_),
+        "stopped_because": getattr(estimator, "stopped_because_", ""),
         "restarts": [int(t) for t in getattr(estimator, "restarts_", [])],
-        "numbers": {field: float(getattr(estimator, field)) for field in _NUMBERS[name]},
+        "numbers": {field: _number(getattr(estimator, field)) for field in _NUMBERS[name]},
         "arrays": {field: getattr(estimator, field).tolist() for field in _ARRAYS[name]},
     }
+
+
+def _number(value: Any) -> float | None:
+    """None for a bound that nobody has proved."""
+    return None if value is None else float(value)
 
 
 def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
@@ -83,6 +89,7 @@ def robust_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.restarts_ = [int(t) for t in metadata["restarts"]]
     model._vote = TreeVote(ensemble)
     model.n_iter_ = int(metadata["rounds"])
+    model.stopped_because_ = str(metadata.get("stopped_because", ""))
     remember_columns(model, encoder)
     _take_results(model, metadata, ensemble.n_trees)
     return model
@@ -106,7 +113,7 @@ def _take_results(model: Any, metadata: dict[str, Any], n_trees: int) -> None:
     name = type(model).__name__
     numbers = metadata["numbers"]
     for field in _NUMBERS[name]:
-        setattr(model, field, float(numbers[field]))
+        setattr(model, field, _number(numbers[field]))
     for field in _ARRAYS[name]:
         setattr(model, field, np.asarray(metadata["arrays"][field], dtype=float))
         if getattr(model, field).ndim != 1:
@@ -115,6 +122,8 @@ def _take_results(model: Any, metadata: dict[str, Any], n_trees: int) -> None:
     if weights.size != n_trees or not (weights > 0).all():
         raise ModelFileError("the weights of the learners do not fit the trees")
     if name == "BrownBoostClassifier" and not (
-        model.c_ > 0 and model.times_.size == n_trees and model.potential_.size == n_trees + 1
+        (model.c_ or 0) > 0
+        and model.times_.size == n_trees
+        and model.potential_.size == n_trees + 1
     ):
         raise ModelFileError("the rounds of the description do not fit the trees")

@@ -53,6 +53,7 @@ def vote_parts(estimator: Any) -> tuple[Any, dict[str, Any]]:
         "certificate": certificate_state(estimator.certificate_),
         "seed": estimator._seed,
         "finished": estimator._is_finished,
+        "stopped_because": getattr(estimator, "stopped_because_", ""),
     }
 
 
@@ -83,6 +84,7 @@ def vote_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         raise ModelFileError("the seed is not valid")
     remember_columns(model, encoder)
     model.certificate_ = certificate_from(metadata.get("certificate"))
+    model.stopped_because_ = str(metadata.get("stopped_because", ""))
     model.train_score_ = _array(metadata["train_score"])
     if metadata["validation_score"]:
         model.validation_score_ = _array(metadata["validation_score"])

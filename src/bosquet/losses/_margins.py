@@ -12,6 +12,9 @@ from scipy.special import expit
 # The step of a central difference: the cube root of the rounding unit balances the error of the
 # formula against the error of the subtraction.
 _STEP = float(np.finfo(float).eps ** (1 / 3))
+# No sample of fewer than a million rows tells a smaller probability from none, and logarithms of it are
+# finite.
+LEAST_PROBABILITY = 1e-6
 # Margins at which a loss of the user's own is tried out; not round, since kinks stand at round ones.
 _TRIED = np.linspace(-3.17, 3.13, 22)
 
@@ -20,7 +23,8 @@ class MarginLoss:
     """A loss C(m) that falls as the margin grows, with its slope C'(m).
 
     The slope gives the weights of boosting, w = -C'(m). `probability` turns f into P(y = +1 | x): at
-    the least expected loss P C'(f) = (1 - P) C'(-f).
+    the least expected loss P C'(f) = (1 - P) C'(-f). A loss that is flat beyond some margin says 0 or 1
+    there, which no sample can tell; the probability is held off both by `LEAST_PROBABILITY`.
     """
 
     name = "custom"
@@ -35,7 +39,8 @@ class MarginLoss:
     def probability(self, f: np.ndarray) -> np.ndarray:
         against, agree = -self.slope(-f), -self.slope(f)
         total = against + agree
-        return np.divide(against, total, out=np.full_like(f, 0.5), where=total > 0)
+        share = np.divide(against, total, out=np.full_like(f, 0.5), where=total > 0)
+        return np.clip(share, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
 
 
 class Exponential(MarginLoss):
@@ -69,7 +74,7 @@ class Logistic(MarginLoss):
 
 
 class SquaredHinge(MarginLoss):
-    """max(0, 1 - m)²: a margin of 1 is enough."""
+    """max(0, 1 - m)²: a margin of 1 is enough. P = (1 + f) / 2, cut off at 0 and 1."""
 
     name = "squared_hinge"
 
@@ -81,7 +86,10 @@ class SquaredHinge(MarginLoss):
 
 
 class SmoothHinge(MarginLoss):
-    """½ - m below 0, ½ (1 - m)² up to 1, then 0: linear in outliers, and no kink."""
+    """½ - m below 0, ½ (1 - m)² up to 1, then 0: linear in outliers, and no kink.
+
+    P = 1 / (2 - f) for f in [0, 1], 1 beyond, and 1 - P(-f) below 0.
+    """
 
     name = "smooth_hinge"
 

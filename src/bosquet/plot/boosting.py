@@ -7,9 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.boosting._certificate_drawing import percent
+from bosquet._sklearn import check_is_fitted, is_regressor
+from bosquet.boosting._certificate_drawing import percent, whole_rounds
+from bosquet.boosting._row_weights import weights_in_round
+from bosquet.boosting.certificate import Certificate
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
-from bosquet.theory._rounds import is_wrong, margins_of, rounds_of, signs_or_numbers
+from bosquet.theory._rounds import (
+    is_scikit_learns,
+    is_wrong,
+    margins_of,
+    rounds_of,
+    signs_or_numbers,
+)
 from bosquet.theory.certifying import certificate as certificate_of
 from bosquet.trees._colours import class_colour
 from bosquet.trees.drawing import pyplot_or_error
@@ -33,8 +42,10 @@ def decision_rounds(
 
     Each panel shows the vote after round t: the boundary as a full line, the newest learner's as a
     dashed one, and a shade that deepens with the size of the vote. The area of a point is the weight
-    D_t(i) ∝ exp(-y_i f_{t-1}(x_i)) that its row had when learner t was fitted, computed from the
-    margins; a ring tells that the vote gets it wrong.
+    that its row had when learner t was fitted, computed from the margins as the method does: for
+    AdaBoost D_t(i) ∝ exp(-y_i f_{t-1}(x_i)), for BrownBoost that of its clock. LPBoost sets all its
+    votes at the end: the areas are those of its `row_distribution_`, the same in every panel. A ring
+    tells that the vote gets a row wrong.
 
     Parameters
     ----------
@@ -45,6 +56,7 @@ def decision_rounds(
     at : rounds to show, optional
         By default nine: 1, 2, 3, 5, 10, 20, 50, 100, 200, or as many as fit in the model's rounds.
     names : names of the two features, optional
+        By default those of X, or x0 and x1.
     resolution : int, default=240
         Points of the grid a side.
     axes : one axes for each round, optional
@@ -59,7 +71,8 @@ def decision_rounds(
     sides, grid = _grid(points, resolution)
     total = sum(1 for _ in rounds_of(model, X.iloc[:1] if hasattr(X, "iloc") else X[:1]))
     shown = _rounds_to_show(at, total)
-    if axes is None:
+    is_own_figure = axes is None
+    if is_own_figure:
         columns = min(3, len(shown))
         rows = -(-len(shown) // columns)
         _, axes = pyplot_or_error().subplots(
@@ -70,25 +83,55 @@ def decision_rounds(
     if axes.size < len(shown):
         raise ValueError(f"{len(shown)} rounds need as many axes, got {axes.size}")
     panels = dict(zip(shown, axes.ravel(), strict=False))
-    weight = np.full(target.size, 1.0 / target.size)
-    vote: Any = 0.0
+    vote: Any = np.zeros(target.size)
     field: Any = 0.0
     length = 0.0
     steps = zip(rounds_of(model, X), rounds_of(model, _like(X, grid)), strict=True)
     for t, (here, there) in enumerate(steps, start=1):
-        vote, field = vote + here.added, field + there.added
+        before, vote, field = vote, vote + here.added, field + there.added
         length += there.size
         if t in panels:
             ax = panels[t]
             _draw_regions(ax, sides, field / (length or 1.0), there.said)
+            weight = _row_weights(model, t - 1, target, before)
             _draw_points(ax, points, target, weight, is_wrong(vote, target))
             wrong = is_wrong(vote, target).mean()
             ax.set_title(f"{t} learner{'s' * (t > 1)}, {wrong:.1%} wrong", fontsize="medium")
-        weight = _softmax(-target * vote)
     for ax in axes.ravel()[len(shown) :]:
         ax.set_visible(False)
-    _name_features(axes, names if names is not None else getattr(X, "columns", None))
+    _name_features(axes, names if names is not None else getattr(X, "columns", ("x0", "x1")))
+    _name_classes(panels[shown[0]], model.classes_, is_own_figure and len(shown) > 1)
     return axes
+
+
+def _row_weights(model: Any, t: int, target: np.ndarray, vote: np.ndarray) -> np.ndarray:
+    """The weights of round t (from 0), as the method itself has them."""
+    even = np.full(target.size, 1.0 / target.size)
+    kept = getattr(model, "row_distribution_", None)
+    if kept is not None:
+        return kept if kept.size == target.size else even
+    if is_scikit_learns(model):
+        return _softmax(-target * vote)
+    found = weights_in_round(model, t, target, vote, even)
+    return even if found is None else found
+
+
+def _name_classes(ax: Any, classes: np.ndarray, above: bool) -> None:
+    """A legend of the two classes by their labels, above all panels or in the first."""
+    from matplotlib.lines import Line2D
+
+    dots = [
+        Line2D(
+            [], [], linestyle="", marker="o", markersize=6, color=class_colour(k), label=str(label)
+        )
+        for k, label in enumerate(classes.tolist())
+    ]
+    if not above:
+        ax.legend(handles=dots, fontsize="small", framealpha=0.8)
+    else:
+        ax.figure.legend(
+            handles=dots, fontsize="small", frameon=False, loc="outside upper right", ncols=2
+        )
 
 
 def _plane(X: Any) -> np.ndarray:
@@ -165,8 +208,6 @@ def _softmax(values: np.ndarray) -> np.ndarray:
 
 
 def _name_features(axes: np.ndarray, names: Any) -> None:
-    if names is None:
-        return
     table = np.atleast_2d(axes)
     for ax in table[-1]:
         ax.set_xlabel(str(names[0]))
@@ -188,13 +229,15 @@ def error_curve(
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier or regressor
         Boosted: Bosquet's or scikit-learn's `AdaBoostClassifier`. Anything else with
-        ``staged_predict``, such as `BaggingClassifier`, is drawn without a bound.
+        ``staged_predict``, such as `BaggingClassifier`, is drawn without a bound. Of a regressor the
+        error is the root of the mean squared one.
     X, y : the training rows
     X_test, y_test : rows the model has not seen, optional
     bounds : bool, default=True
-        Whether to draw Π Z_t and exp(-2 Σ γ_t²), where the model has them.
+        Whether to draw bounds on the training error, Π Z_t and exp(-2 Σ γ_t²), where the model has
+        them and they come into sight.
     ax : matplotlib Axes, optional
 
     Returns
@@ -206,34 +249,48 @@ def error_curve(
     ax = new_axes(ax)
     training, found = _training_errors(model, X, y)
     learners = np.arange(1, training.size + 1)
+    dots = {"marker": "o", "markersize": 4} if learners.size < 12 else {}
+    ax.plot(learners, training, color=BLUE, linewidth=1.6, label="training", **dots)
     top, above = float(training.max()), 1.15
-    if found is not None and bounds:
-        above = 1.6  # room for the bounds to come into sight
-        for values, label, style in (
-            (found.exponential_bound, "bound exp(-2 Σ γ²)", ":"),
-            (found.product, "bound Π Z", "--"),
-        ):
-            if values is not None:
-                ax.plot(learners, values, color=GREY, linestyle=style, linewidth=1.3, label=label)
-    ax.plot(learners, training, color=BLUE, linewidth=1.6, label="training")
     if X_test is not None:
         test = np.fromiter(_errors_on(model, X_test, y_test), dtype=float)
-        ax.plot(learners, test, color=ORANGE, linewidth=1.6, label="test")
+        ax.plot(learners, test, color=ORANGE, linewidth=1.6, label="test", **dots)
         top = max(top, float(test.max()))
-    ax.set(xlabel="learners", ylabel="misclassified", xlim=(1, max(2, training.size)))
-    ax.set_ylim(0, min(1.0, above * top) or 1.0)
+    if found is not None and bounds:
+        above = 1.6  # room for the bounds to come into sight
+    top = above * top if is_regressor(model) else min(1.0, above * top)
+    if found is not None and bounds:
+        _draw_visible_bounds(ax, found, top)
+    ax.set(xlabel="learners", xlim=(1, max(2, training.size)), ylim=(0, top or 1.0))
     if training.size >= _MANY_ROUNDS:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_major_formatter(percent())
+    else:
+        whole_rounds(ax)
+    if is_regressor(model):
+        ax.set_ylabel("root mean squared error")
+    else:
+        ax.set_ylabel("misclassified")
+        ax.yaxis.set_major_formatter(percent())
     tidy(ax)
     ax.legend(frameon=False)
     return ax
 
 
-def _is_boosted(model: Any) -> bool:
-    from bosquet.theory._rounds import is_scikit_learns
+def _draw_visible_bounds(ax: Any, found: Any, top: float) -> None:
+    """Bounds on the training error, those of which some part lies inside the axes."""
+    times = "" if found.factor == 1 else f"{found.factor:g} "
+    for values, label, style in (
+        (found.exponential_bound, "exp(-2 Σ γ²)", ":"),
+        (found.product, "Π Z", "--"),
+    ):
+        if values is not None and (found.factor * values <= top).any():
+            learners = np.arange(1, values.size + 1)
+            ax.plot(learners, found.factor * values, color=GREY, linestyle=style, linewidth=1.3,
+                    label=f"bound {times}{label}", zorder=1)  # fmt: skip
 
+
+def _is_boosted(model: Any) -> bool:
     return is_scikit_learns(model) or hasattr(model, "certificate_")
 
 
@@ -249,8 +306,10 @@ def _errors_on(model: Any, X: Any, y: Any) -> Iterator[float]:
         raise ValueError(
             f"{type(model).__name__} has no staged_predict: it does not vote in stages"
         )
-    labels = np.asarray(y)
-    return (float(np.mean(np.asarray(said) != labels)) for said in model.staged_predict(X))
+    truth = np.asarray(y)
+    if is_regressor(model):
+        return (float(np.sqrt(np.mean((said - truth) ** 2))) for said in model.staged_predict(X))
+    return (float(np.mean(np.asarray(said) != truth)) for said in model.staged_predict(X))
 
 
 def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: Any = None) -> Any:
@@ -303,4 +362,13 @@ def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: 
 
 def certificate(model: Any, axes: Any = None) -> Any:
     """A certificate, or that of a fitted model: edges, error under its bounds, margins."""
-    return getattr(model, "certificate_", model).plot(axes)
+    if isinstance(model, Certificate):
+        return model.plot(axes)
+    check_is_fitted(model)
+    found = getattr(model, "certificate_", None)
+    if found is None:
+        raise TypeError(
+            f"{type(model).__name__} keeps no certificate: give a boosted classifier of Bosquet's, or what"
+            " bosquet.theory.certificate(model, X, y) makes of another one"
+        )
+    return found.plot(axes)

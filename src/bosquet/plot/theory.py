@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.integrate import trapezoid
 
+from bosquet.losses import MARGIN_LOSSES
 from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
 
 Density = Callable[[np.ndarray], np.ndarray]
@@ -131,14 +133,10 @@ def _borders(x: np.ndarray, difference: np.ndarray) -> np.ndarray:
     return (x[there[turn]] + x[there[turn + 1]]) / 2
 
 
-MARGIN_LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+# What is shown for comparison beside the losses that AnyBoost descends.
+_COMPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "0-1": lambda m: (m <= 0).astype(float),
-    "exponential": lambda m: np.exp(-m),
-    "logistic": lambda m: np.logaddexp(0, -m) / np.log(2),
     "hinge": lambda m: np.maximum(0, 1 - m),
-    "squared hinge": lambda m: np.maximum(0, 1 - m) ** 2,
-    "smooth hinge": lambda m: np.where(m <= 0, 1 - 2 * m, np.maximum(0, 1 - m) ** 2),
-    "doom2": lambda m: 1 - np.tanh(m),
     "savage": lambda m: 4 / (1 + np.exp(2 * m)) ** 2,
 }
 _STYLES = {
@@ -151,6 +149,23 @@ _STYLES = {
     "doom2": (ORANGE, "-", 1.7),
     "savage": (ORANGE, "--", 1.5),
 }
+
+
+def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    """In the order of the legend, scaled to be 1 at margin 0."""
+    at_zero = np.zeros(1)
+    found = dict(_COMPARED)
+    for name, kind in MARGIN_LOSSES.items():
+        loss = kind()
+        found[name.replace("_", " ")] = functools.partial(
+            _scaled, loss, float(loss.value(at_zero)[0])
+        )
+    known = [name for name in _STYLES if name in found]
+    return {name: found[name] for name in [*known, *sorted(set(found) - set(known))]}
+
+
+def _scaled(loss: Any, unit: float, margin: np.ndarray) -> np.ndarray:
+    return loss.value(margin) / unit
 
 
 def losses(
@@ -167,8 +182,9 @@ def losses(
     Parameters
     ----------
     functions : dict of name -> callable, optional
-        Losses of an array of margins, drawn as they are. By default 0-1, exponential, logistic
-        (to base 2), hinge, squared hinge, smooth hinge (doubled), doom2 = 1 - tanh(m) and savage.
+        Losses of an array of margins, drawn as they are. By default those of `AnyBoostClassifier`
+        (`bosquet.losses.MARGIN_LOSSES`), each divided by its value at margin 0, with 0-1, hinge and
+        savage for comparison.
     interval : (float, float), default=(-2, 2)
     ax : matplotlib Axes, optional
 
@@ -179,7 +195,7 @@ def losses(
     ax = new_axes(ax, (6.5, 4))
     margin = np.linspace(*interval, 801)
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
-    for name, loss in (MARGIN_LOSSES if functions is None else functions).items():
+    for name, loss in (_all_losses() if functions is None else functions).items():
         values = np.asarray(loss(margin), dtype=float)
         if values.shape != margin.shape:
             raise ValueError(

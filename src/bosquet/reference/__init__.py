@@ -17,6 +17,8 @@ uses them.
 - `adaboost_r2`: rows drawn by their losses, weighted medians;
 - `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
 - `anyboost`: coordinate descent on any loss of the margin;
+- `haar`: integral images, Haar features in OpenCV's order, AdaBoost over stumps on them;
+- `cascade`: windows through the stages of a cascade, one by one;
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `cart`, `pruning`: trees by impurity, and how they are cut back;
 - `forest`: a bag for each tree, a few features at each node, votes;
@@ -26,5 +28,6 @@ uses them.
 - `regret_bounds`: what their regret cannot exceed;
 - `portfolios`: sequential investment;
 - `calibration`: pooling adjacent violators, Platt's and the beta map, the Brier score's parts;
-- `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes.
+- `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes;
+- `glm`: binomial regression by Newton's method, its tests and bands, backward elimination.
 """

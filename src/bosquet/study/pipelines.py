@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from bosquet._fitted import unchanged_on_failure
 from bosquet._sklearn import (
     BaseEstimator,
     RegressorMixin,
@@ -14,8 +15,13 @@ from bosquet._sklearn import (
     clone,
     has_fit_parameter,
     tags_of,
+    validate_data,
 )
+from bosquet._targets import check_finite_target, check_sample_weight, warn_of_column_vector
 from bosquet.study.preparing import NumericInputs
+
+# Matrices of either precision are left as they are.
+MATRIX_TYPES = [np.float64, np.float32]
 
 
 class ScaledTarget(RegressorMixin, BaseEstimator):
@@ -39,7 +45,7 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
     >>> from bosquet.study.pipelines import ScaledTarget
     >>> X, y = load_diabetes(return_X_y=True)
     >>> f"{ScaledTarget(SVR()).fit(X, y).score(X, y):.2f} {SVR().fit(X, y).score(X, y):.2f}"
-    '0.61 0.21'
+    '0.65 0.21'
     """
 
     def __init__(self, regressor: Any):
@@ -47,19 +53,25 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ScaledTarget:
         """Fit a clone of the regressor; weights are handed on, and refused where it takes none."""
-        target = np.asarray(y, dtype=float).ravel()
-        mean = float(np.average(target, weights=sample_weight))
-        deviation = float(np.sqrt(np.average((target - mean) ** 2, weights=sample_weight)))
-        scaled = (target - mean) / (deviation or 1.0)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.regressor_ = clone(self.regressor).fit(X, scaled, **given)
-        self.mean_, self.deviation_ = mean, deviation or 1.0
-        self.n_features_in_ = X.shape[1]
+        columns = check_finite_target(y)
+        if np.asarray(y).ndim > 1:
+            warn_of_column_vector()
+        target = columns[0]
+        weight = check_sample_weight(sample_weight, len(target))
+        shares = weight if weight.size else None
+        mean = float(np.average(target, weights=shares))
+        deviation = float(np.sqrt(np.average((target - mean) ** 2, weights=shares))) or 1.0
+        given = {"sample_weight": weight} if weight.size else {}
+        with unchanged_on_failure(self):
+            X = validate_data(self, X, accept_sparse="csr", dtype=MATRIX_TYPES)
+            self.regressor_ = clone(self.regressor).fit(X, (target - mean) / deviation, **given)
+            self.mean_, self.deviation_ = mean, deviation
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions on the target's own scale."""
         check_is_fitted(self, "regressor_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=MATRIX_TYPES, reset=False)
         return self.mean_ + self.deviation_ * np.asarray(self.regressor_.predict(X)).ravel()
 
     def __sklearn_tags__(self) -> Any:

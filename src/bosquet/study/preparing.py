@@ -121,7 +121,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self.dense = dense
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NumericInputs:
+    def fit(self, X: Any, y: Any = None) -> NumericInputs:
         """Learn scales, levels and, where there are too many columns, which ones matter.
 
         Parameters
@@ -129,7 +129,6 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         X : table of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
             Looked at where there are more than `max_columns` columns.
-        sample_weight : ignored
 
         Returns
         -------
@@ -180,8 +179,8 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self.n_columns_ = start if self._kept is None else len(self._kept)
         if self.n_columns_ == 0:
             raise ValueError(
-                "every column of X is constant: there is nothing to learn from; drop them or take"
-                " a method that needs no inputs"
+                f"every column of X is constant over its {n_rows(columns)} sample(s): there is nothing to"
+                " learn from; give columns that vary"
             )
         filled = (len(self._numbers) + len(self._levels)) / max(start, 1)
         self.is_sparse_ = (

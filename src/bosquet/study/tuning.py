@@ -13,22 +13,18 @@ from threadpoolctl import threadpool_limits
 
 from bosquet._sklearn import seed_from
 from bosquet._targets import check_sample_weight
+from bosquet.study._affording import affordable_rows
 from bosquet.study._candidates import Found, SelfTuned, Task, groups_of
-from bosquet.study._costs import FEWEST_ROWS, modelled_seconds
 from bosquet.study._trying import Clock, Tried, first_line, try_all
-from bosquet.study.judging import WAYS, Judged, Rows, Way, fold_numbers, is_classes
+from bosquet.study.judging import WAYS, Judged, Rows, Way, fold_numbers, is_classes, way_for
 from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.pipelines import fit_weighted, takes_weights
 from bosquet.study.record import Curve, CurvePoint
 
-# From this many rows on a fifth of them, set aside once, tells candidates apart as well as folds do.
-LARGE = 5_000
+__all__ = ["Tuned", "affordable_rows", "tune"]
+
 # Below this many rows scikit-learn's own threads cost more than they bring.
 THREADS_FROM = 5_000
-# Rows of the fit that tells how fast this machine is.
-TRIAL_ROWS = 500
-# A trial fit is short, and may meet a busy moment: what it says is taken within these bounds.
-SPEEDS = (0.3, 6.0)
 
 
 @dataclass(frozen=True)
@@ -112,9 +108,9 @@ def tune(
     >>> metric = metric_named("log_loss", "multiclass", [0, 1, 2])
     >>> tuned = tune(METHODS["lda"], X, y, table_shape(X, y, "multiclass"), metric=metric)
     >>> [round(point["score"], 2) for point in tuned.curve["points"]]
-    [0.16, 0.11, 0.09, 0.06, 0.05, 0.05]
+    [0.32, 0.13, 0.08, 0.06, 0.06, 0.07]
     >>> tuned.setting
-    {'shrinkage': None}
+    {'shrinkage': 0.05}
     """
     clock = Clock.start(seconds)
     if rule not in ("best", "1se"):
@@ -124,7 +120,7 @@ def tune(
     weight = check_sample_weight(sample_weight, len(target))
     rows = Rows(X, target, weight if weight.size else None)
     seed = random_state if isinstance(random_state, int) else seed_from(random_state)
-    way = _way(method, candidates, by, len(target))
+    way = way_for(method, by, len(target))
     piped = isinstance(candidates[0].make(0), Pipeline)
     search = _Search(
         method, rows, metric, folds, rule == "1se", seed, _workers(n_jobs), clock, piped
@@ -136,91 +132,6 @@ def tune(
         if _tunes_itself(candidates, way):
             return search.by_themselves(candidates, way)
         return search.by_way(candidates, WAYS[way](rows, metric, folds, seed))
-
-
-def affordable_rows(
-    method: Method,
-    X: Any,
-    y: Any,
-    shape: TableShape,
-    seconds: float,
-    *,
-    by: str | None = None,
-    folds: int = 5,
-    random_state: int = 0,
-) -> int:
-    """The rows on which tuning a method takes about so many seconds on this machine.
-
-    A fit of the middle candidate to 500 rows tells how fast the machine is beside the one that the
-    method's cost model was measured on; the model's exponents do the rest.
-
-    Parameters
-    ----------
-    method : Method
-    X, y : the training rows
-    shape : TableShape
-        Of these rows.
-    seconds : float
-    by, folds : as in `tune`.
-    random_state : int, default=0
-
-    Returns
-    -------
-    int
-        At most the rows there are.
-    """
-    candidates = list(method.candidates(shape))
-    speed = _speed(method, candidates, Rows(X, np.asarray(y)), shape, random_state)
-    way = _way(method, candidates, by, shape.n_rows)
-
-    def rows_for(way: str) -> int:
-        each = seconds / _fits(candidates, way, folds)
-        return method.rows_affordable(shape, each / speed)
-
-    rows = rows_for(way)
-    if rows < LARGE <= shape.n_rows and by is None and method.by == "cv":
-        # So few rows are judged by folds, which are more fits.
-        rows = max(rows_for("cv"), min(FEWEST_ROWS, rows))
-    return int(min(rows, shape.n_rows))
-
-
-def _speed(
-    method: Method, candidates: Sequence[Candidate], rows: Rows, shape: TableShape, seed: int
-) -> float:
-    """Seconds that a small fit takes here, for each second of the cost model."""
-    number = np.random.RandomState(seed).permutation(len(rows))[:TRIAL_ROWS]
-    if shape.task != "regression":  # one row of each class at least
-        firsts = np.unique(rows.y, return_index=True)[1]
-        number = np.union1d(number, firsts)
-    trial = rows.take(number)
-    group = groups_of(candidates)[len(groups_of(candidates)) // 2]
-    candidate = group[-1]
-    # The first fit also pays for what is loaded when first used.
-    fits = try_all(lambda: fit_weighted(candidate.make(seed), trial.X, trial.y), [(), ()])
-    if any(fit.error is not None for fit in fits):
-        return 1.0
-    seconds = min(fit.seconds for fit in fits)
-    ratio = seconds / modelled_seconds(method.rows_affordable, shape, len(trial))
-    return float(np.clip(ratio, *SPEEDS))
-
-
-def _fits(candidates: Sequence[Candidate], way: str, folds: int) -> float:
-    """How many fits of all rows tuning comes to."""
-    groups = len(groups_of(candidates))
-    if len(candidates) == 1:  # one that tunes itself does so within its fit
-        return 1.0
-    if way in ("oob", "aic", "bic"):
-        return float(groups)
-    judged = {"cv": 0.8 * folds, "validation": 0.8, "bootstrap": 1.0 + max(10, folds)}[way]
-    return groups * judged + 1
-
-
-def _way(method: Method, candidates: Sequence[Candidate], by: str | None, rows: int) -> str:
-    if by is None:
-        return "validation" if method.by == "cv" and rows >= LARGE else method.by
-    if by not in WAYS:
-        raise ValueError(f"by={by!r} is out of range: by must be one of {', '.join(WAYS)}, or None")
-    return by
 
 
 def _tunes_itself(candidates: Sequence[Candidate], way: str) -> bool:

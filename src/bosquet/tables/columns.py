@@ -11,8 +11,8 @@ import numpy as np
 
 from bosquet.tables.dates import PARTS, as_dates, date_format, date_part, parsed_dates, varied_parts
 from bosquet.tables.errors import TableError
-from bosquet.tables.levels import DATES, NUMBERS, Leveled, holds, leveled, text_of
-from bosquet.tables.numerals import decimal_mark, numbers_of
+from bosquet.tables.levels import DATES, NUMBERS, Leveled, holds, leveled, text_of, texts_of
+from bosquet.tables.numerals import decimal_mark, looks_numeric, numbers_of
 
 KINDS = ("number", "boolean", "category", "ordinal", "date", "left out")
 REASONS = ("", "constant", "empty", "identifier", "text", "nested")
@@ -21,6 +21,9 @@ FEWEST_ROWS = 20  # fewer do not tell a number of a row from a quantity
 FEW_LEVELS = 20  # as many texts are categories, however few rows there are
 FEWEST_ROWS_A_LEVEL = 3  # on average; of fewer nothing can be learned
 MANY_LEVELS = 100  # a category with more is worth a note
+MIXED = 0.1  # share of numbers among text that is worth a note
+_LOOKED_AT = 500  # levels that tell whether there are numbers among them
+_ONE_BY_ONE = 2000  # levels read each by itself, where they are not numbers of one kind
 MOSTLY = 0.9  # share of numbers from which on other words stand for nothing
 
 _IDENTIFIER = re.compile(
@@ -186,34 +189,36 @@ def _plan_levels(name: str, known: Leveled, given: bool) -> tuple[ColumnPlan, st
     """A column of text, of Python's objects, or of categories (`given`, which stay so unless dates)."""
     if holds(known.levels, *DATES):
         return _plan_dates(name, _object_dates(known), None, "")
-    texts = [text_of(level) for level in known.levels]
-    kinds = {isinstance(level, str) for level in known.levels}
+    texts = texts_of(known.levels)
+    kinds = {issubclass(kind, str) for kind in set(map(type, known.levels))}
     if kinds == {False} and holds(known.levels, *NUMBERS) and not given:
         numbers = known.spread(np.array([float(level) for level in known.levels]))
         return _plan_numbers(name, numbers, whole=False)
-    lowered = {text.lower() for text in texts}
-    if lowered <= {"true", "false"} and not given:
+    if len(texts) <= 8 and {text.lower() for text in texts} <= {"true", "false"} and not given:
         return _varied(ColumnPlan(name, "boolean", outputs=(name,)), _truth(known, texts))
-    mixed = ""
-    if not given or kinds == {True}:
-        decimal = decimal_mark(texts[:1000])
-        if not given:
-            found = _numbers_among(texts, decimal)
-            right = ~np.isnan(found)
-            share = known.counts[right].sum() / max(known.counts.sum(), 1)
-            if right.all():
-                return _plan_numbers(name, known.spread(found), whole=False, decimal=decimal)
-            if share >= MOSTLY and right.sum() > FEW_LEVELS:
-                plan, note = _plan_numbers(name, known.spread(found), False, decimal)
-                wrong = [text for text, ok in zip(texts, right, strict=True) if not ok]
-                return plan, note or f"numbers, but for {_some(wrong)}, which count as missing"
-            if share > 0.1:
-                mixed = "numbers and text mixed, kept as categories"
-        form = date_format(texts) if kinds == {True} else None
-        if form is not None:
-            note = f"read as {form[0]}, though another order of day and month fits as well"
-            dates = known.spread(parsed_dates(texts, form[0]), np.datetime64("NaT"))
-            return _plan_dates(name, dates, form[0], note if form[1] else "")
+    form = date_format(texts) if kinds == {True} else None
+    if form is not None:
+        note = f"read as {form[0]}, though another order of day and month fits as well"
+        dates = known.spread(parsed_dates(texts, form[0]), np.datetime64("NaT"))
+        return _plan_dates(name, dates, form[0], note if form[1] else "")
+    if given:
+        return _plan_categories(name, known, texts, "")
+    return _plan_texts(name, known, texts)
+
+
+def _plan_texts(name: str, known: Leveled, texts: Sequence[str]) -> tuple[ColumnPlan, str]:
+    """Text that may be numbers, all of it or nearly all."""
+    decimal = decimal_mark(texts[:1000])
+    found = _numbers_among(texts, decimal)
+    right = ~np.isnan(found)
+    if right.all():
+        return _plan_numbers(name, known.spread(found), whole=False, decimal=decimal)
+    share = known.counts[right].sum() / max(known.counts.sum(), 1)
+    if share >= MOSTLY and right.sum() > FEW_LEVELS:
+        plan, note = _plan_numbers(name, known.spread(found), False, decimal)
+        wrong = [texts[place] for place in np.flatnonzero(~right).tolist()]
+        return plan, note or f"numbers, but for {_some(wrong)}, which count as missing"
+    mixed = "numbers and text mixed, kept as categories" if share > MIXED else ""
     return _plan_categories(name, known, texts, mixed)
 
 
@@ -271,13 +276,20 @@ def _numbers_among(texts: Sequence[str], decimal: str) -> np.ndarray:
     together = numbers_of(pa.array(texts, pa.string()), decimal) if texts else None
     if together is not None:
         return together.to_numpy(zero_copy_only=False).astype(float)
-    one_by_one = np.full(len(texts), np.nan)
-    for place, text in enumerate(texts):
-        if text[:1] in "0123456789+-.,$€£¥₹":
-            found = numbers_of(pa.array([text], pa.string()), decimal)
+    answers = np.full(len(texts), np.nan)
+    if not any(map(looks_numeric, texts[:: max(1, len(texts) // _LOOKED_AT)])):
+        return answers
+    places = [place for place, text in enumerate(texts) if looks_numeric(text)]
+    some = [texts[place] for place in places]
+    together = numbers_of(pa.array(some, pa.string()), decimal) if some else None
+    if together is not None:
+        answers[places] = together.to_numpy(zero_copy_only=False)
+    elif len(some) <= _ONE_BY_ONE:
+        for place in places:
+            found = numbers_of(pa.array([texts[place]], pa.string()), decimal)
             if found is not None and found[0].is_valid:
-                one_by_one[place] = found[0].as_py()
-    return one_by_one
+                answers[place] = found[0].as_py()
+    return answers
 
 
 def _truth(known: Leveled, texts: Sequence[str]) -> np.ndarray:
@@ -298,11 +310,11 @@ def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
         raise TableError(f"the column {plan.name!r} holds no numbers, as it did in training")
     if holds(known.levels, *NUMBERS):
         return [_finite(known.spread(np.array([float(level) for level in known.levels])))], ""
-    texts = [text_of(level) for level in known.levels]
+    texts = texts_of(known.levels)
     if {text.lower() for text in texts} <= {"true", "false"}:
         return [_truth(known, texts)], ""
     found = _numbers_among(texts, plan.decimal)
-    wrong = [text for text, value in zip(texts, found, strict=True) if np.isnan(value)]
+    wrong = [texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     if texts and len(wrong) == len(texts):
         raise TableError(
             f"the column {plan.name!r} held numbers in training and now holds text such as {wrong[0][:30]!r}"
@@ -326,14 +338,14 @@ def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
     known = leveled(series)
     if known is not None and holds(known.levels, *DATES):
         return _object_dates(known), ""
-    texts = [] if known is None else [text_of(level) for level in known.levels]
+    texts = [] if known is None else texts_of(known.levels)
     dates = parsed_dates(texts, plan.format or "ISO8601")
     if known is None or (texts and np.isnat(dates).all()):
         shown = f" such as {texts[0][:30]!r}" if texts else ""
         raise TableError(
             f"the column {plan.name!r} held dates in training and now holds others{shown}"
         )
-    wrong = [text for text, date in zip(texts, dates, strict=True) if np.isnat(date)]
+    wrong = [texts[place] for place in np.flatnonzero(np.isnat(dates)).tolist()]
     note = f"{_some(wrong)} is no date as in training and counts as missing" if wrong else ""
     return known.spread(dates, np.datetime64("NaT")), note
 
@@ -346,7 +358,7 @@ def _categories(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
         raise TableError(
             f"the column {plan.name!r} held categories in training and now holds lists"
         )
-    texts = [text_of(level) for level in known.levels]
+    texts = texts_of(known.levels)
     levels = list(plan.levels) if plan.kind == "ordinal" else sorted(set(texts))
     place = {level: code for code, level in enumerate(levels)}
     new = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.intp)

@@ -57,8 +57,14 @@ def leveled(series: Any) -> Leveled | None:
             return None
         levels = found.tolist()
         occurs = np.ones(len(levels), dtype=bool)
-    if any(isinstance(level, bytes | list | dict | tuple | set | np.ndarray) for level in levels):
+    kinds = set(map(type, levels))
+    if any(issubclass(kind, bytes | list | dict | tuple | set | np.ndarray) for kind in kinds):
         return None
+    if kinds == {str} and occurs.all():
+        levels = [level.strip() for level in levels]
+        different = set(levels)
+        if len(different) == len(levels) and not different & _MISSING:
+            return Leveled(codes.astype(np.intp), levels)  # as they are: the common case, and quick
     places: dict[Any, int] = {}
     new = np.full(len(levels) + 1, -1, dtype=np.intp)
     for code, level in enumerate(levels):
@@ -73,6 +79,11 @@ def leveled(series: Any) -> Leveled | None:
     return Leveled(new[codes], list(places))
 
 
+def texts_of(levels: list[Any]) -> list[str]:
+    """Levels as text."""
+    return levels if set(map(type, levels)) == {str} else [text_of(level) for level in levels]
+
+
 def text_of(level: Any) -> str:
     """A level as text: whole numbers without a point, whatever type they came in."""
     if isinstance(level, str):
@@ -83,7 +94,7 @@ def text_of(level: Any) -> str:
 
 
 def holds(levels: list[Any], *kinds: Any) -> bool:
-    return bool(levels) and all(isinstance(level, kinds) for level in levels)
+    return bool(levels) and all(issubclass(kind, kinds) for kind in set(map(type, levels)))
 
 
 NUMBERS = (Number, Decimal, np.number, np.bool_)

@@ -11,7 +11,7 @@ import numpy as np
 from bosquet.tables.columns import ColumnPlan, as_numbers, names_rows, plan_column
 from bosquet.tables.delimited import distinct_names
 from bosquet.tables.errors import TableError, load_pandas
-from bosquet.tables.levels import NUMBERS, holds, leveled, text_of
+from bosquet.tables.levels import NUMBERS, holds, leveled, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
 from bosquet.tables.wide import block_of, plain_numbers_at, plainly_varied
 
@@ -206,7 +206,7 @@ class TableTidier:
             raise TableError(
                 f"the target {self.target!r} holds lists: it must be numbers or labels"
             )
-        texts = [text_of(level) for level in known.levels]
+        texts = texts_of(known.levels)
         self.target_kind = "class"
         if texts and series.dtype.name != "category" and not holds(known.levels, bool, np.bool_):
             self._target_decimal = decimal_mark(texts[:1000])

@@ -15,6 +15,20 @@ def is_generator(data: Any) -> bool:
     return hasattr(data, "sample") and (hasattr(data, "probability") or hasattr(data, "mean"))
 
 
+def check_table(data: Any, y: Any, target: str) -> None:
+    """Raise a TypeError unless `data` is a table, a ValueError where the `target` of its rows is missing."""
+    if isinstance(data, str) or not (hasattr(data, "shape") or hasattr(data, "__len__")):
+        raise TypeError(
+            f"data={data!r} must be a generator such as bosquet.datasets.Moons(), with sample(n,"
+            " random_state) and probability(X) or mean(X), or a table that y goes with"
+        )
+    if y is None:
+        raise ValueError(
+            f"y is missing: data is a table of rows (it has no sample(n, random_state)), which needs the"
+            f" {target} that goes with it"
+        )
+
+
 def has_classes(generator: Any) -> bool:
     return hasattr(generator, "probability")
 
@@ -101,14 +115,14 @@ class Truth:
         return 1 - self.probability.max(axis=1)
 
 
-def signs_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of two classes as -1 and +1, and the classes."""
+def signs_of(y: Any, what: str = "weak learnability") -> tuple[np.ndarray, np.ndarray]:
+    """Labels of two classes as -1 and +1, and the classes; `what` is about them."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must have one label a row, got shape {labels.shape}")
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(
-            f"y holds {classes.size} class(es), {classes.tolist()[:5]}; weak learnability is about two"
+            f"y holds {classes.size} class(es), {classes.tolist()[:5]}; {what} is about two"
         )
     return np.where(labels == classes[1], 1.0, -1.0), classes

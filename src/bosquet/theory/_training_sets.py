@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from bosquet._sklearn import rows_of
-from bosquet.theory._learning import Truth, class_codes
+from bosquet.theory._learning import Truth, check_table, class_codes
 
 
 class TrainingSets(Protocol):
@@ -72,8 +72,7 @@ class FromTable:
     ) -> FromTable:
         from sklearn.base import is_classifier
 
-        if y is None:
-            raise ValueError("y is missing: a table of rows needs the target that goes with it")
+        check_table(X, y, "target")
         target = np.asarray(y)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if target.shape != (n,):

@@ -15,6 +15,9 @@ from bosquet.theory._tables import result_text, table
 
 # Points at which one looks for the places where another density becomes the largest.
 GRID = 4001
+# Quantiles between which a density cannot hide: the tails beyond hold next to nothing.
+_BELOW = [1e-14, 1e-9, 1e-5, 1e-3, 0.02, 0.1, 0.25]
+LEVELS = np.array([*_BELOW, 0.5, *(1 - level for level in reversed(_BELOW))])
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +52,8 @@ class BayesError:
             rows.append(("overlap area", self.overlap))
         if self.method == "simulation":
             rows.append(("standard error", self.standard_error))
-        return result_text(f"Bayes error by {self.method}", self.formula, table(rows))
+        how = "exact" if self.method == "exact" else f"by {self.method}"
+        return result_text(f"Bayes error, {how}", self.formula, table(rows))
 
 
 def bayes_error(
@@ -75,13 +79,16 @@ def bayes_error(
     Parameters
     ----------
     source : sequence of densities, or a generator
-        Densities are functions of an array, or distributions of scipy.stats (anything with `pdf`).
+        Densities are functions of an array (one of a number is asked for each point, which takes
+        longer), or distributions of scipy.stats (anything with `pdf`).
         A generator is one of `bosquet.datasets` or an object of your own with ``sample(n,
         random_state)`` and ``probability(X)`` or ``mean(X)``.
     priors : sequence of float, optional
         Probabilities of the classes, for densities; equal if not given.
     support : (low, high), optional
-        Where the densities are not zero; by default the whole line.
+        Where the densities are not zero; by default the whole line. Narrow peaks far out are found
+        where a density knows its quantiles (`ppf`, as scipy's do); for a function of your own say
+        where to look.
     method : {"auto", "simulation"}, default="auto"
         "auto" takes the generator's own `bayes_error` where it has one. "simulation" averages the
         risk of the best rule over drawn rows.
@@ -103,7 +110,7 @@ def bayes_error(
     >>> d1 = lambda x: np.where((0 <= x) & (x <= 1), 1.5 * x**2 + x, 0)
     >>> d2 = lambda x: np.where((0.75 <= x) & (x <= 1.75), 1.0, 0)
     >>> bayes_error([d1, d2], support=(0, 2))
-    Bayes error by integral
+    Bayes error, by integral
       R* = 1 - ∫ max(π₁d₁, π₂d₂)
       Bayes error   0.125
       overlap area   0.25
@@ -138,19 +145,21 @@ def _of_densities(
     share = _as_priors(priors, len(densities))
     low, high = _as_support(support)
     on_line = [_Transformed(density, low, high) for density in densities]
-    pieces = _pieces(on_line, share)
+    marks = on_line[0].from_place(_quantiles(source))
+    pieces = _pieces(on_line, share, marks)
     for number, density in enumerate(on_line):
         mass = _integral(density, pieces)
         if abs(mass - 1) > 1e-3:
             raise ValueError(
                 f"densities[{number}] has the integral {mass:.4g} over {(low, high)}, not 1: it is no"
-                " density there, or support is wrong"
+                " density there, or it is so narrow that no point met it; give support=(low, high), the"
+                " interval on which the densities are not 0"
             )
     weighed = list(zip(share, on_line, strict=True))
     best = _integral(lambda t: np.max([weight * d(t) for weight, d in weighed], axis=0), pieces)
     overlap = None
     if len(densities) == 2:
-        equal = _pieces(on_line, np.array([0.5, 0.5]))
+        equal = _pieces(on_line, np.array([0.5, 0.5]), marks)
         overlap = _integral(lambda t: np.min([d(t) for d in on_line], axis=0), equal)
     names = ", ".join(f"π{_subscript(k)}d{_subscript(k)}" for k in range(1, len(densities) + 1))
     return BayesError(1 - best, 0.0, overlap, f"R* = 1 - ∫ max({names})", "integral")
@@ -173,27 +182,41 @@ class _Transformed:
             return self.high - (1 - t) / (1 + t), 2 / (1 + t) ** 2
         return t / (1 - t**2), (1 + t**2) / (1 - t**2) ** 2
 
+    def from_place(self, x: np.ndarray) -> np.ndarray:
+        """The t of points x inside the support."""
+        x = x[(x > self.low) & (x < self.high)]
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            return 2 * (x - self.low) / (self.high - self.low) - 1
+        if math.isfinite(self.low):
+            return (x - self.low - 1) / (x - self.low + 1)
+        if math.isfinite(self.high):
+            return (1 - self.high + x) / (1 + self.high - x)
+        return 2 * x / (1 + np.sqrt(1 + 4 * x * x))
+
     def __call__(self, t: np.ndarray) -> np.ndarray:
         x, slope = self.place(t)
         value = np.asarray(self.density(x), dtype=float)
-        if value.shape != x.shape:
-            raise ValueError(
-                f"a density of {x.shape} points has shape {value.shape}: write it for arrays"
-            )
         if (value < 0).any() or not np.isfinite(value).all():
             wrong = int(np.flatnonzero(~((value >= 0) & np.isfinite(value)))[0])
             raise ValueError(f"a density is {value[wrong]:g} at {x[wrong]:g}; it must be >= 0")
         return value * slope
 
 
-def _pieces(densities: list[_Transformed], share: np.ndarray) -> list[float]:
+def _quantiles(source: Any) -> np.ndarray:
+    """Places that parts of the densities lie between, of those that know their quantiles."""
+    known = [density.ppf(LEVELS) for density in source if hasattr(density, "ppf")]
+    places = np.concatenate([np.zeros(0), *(np.asarray(each, dtype=float) for each in known)])
+    return np.unique(places[np.isfinite(places)])
+
+
+def _pieces(densities: list[_Transformed], share: np.ndarray, marks: np.ndarray) -> list[float]:
     """Ends of the stretches on which the same class is the best and the same densities are zero.
 
     On each the integrands are as smooth as the densities, so that quadrature is exact to rounding
-    even for densities that jump.
+    even for densities that jump. `marks` are ends as well: between them no peak goes unnoticed.
     """
     # Not at the ends themselves, where x may be infinite.
-    t = np.linspace(-1, 1, GRID)[1:-1]
+    t = np.unique(np.concatenate([np.linspace(-1, 1, GRID)[1:-1], marks]))
 
     def state(points: np.ndarray) -> np.ndarray:
         values = np.array([d(points) for d in densities])
@@ -207,7 +230,7 @@ def _pieces(densities: list[_Transformed], share: np.ndarray) -> list[float]:
         middle = (left + right) / 2
         same = state(middle) == wanted if middle.size else np.zeros(0, bool)
         left, right = np.where(same, middle, left), np.where(same, right, middle)
-    return [-1.0, *((left + right) / 2).tolist(), 1.0]
+    return [-1.0, *np.unique(np.concatenate([(left + right) / 2, marks])).tolist(), 1.0]
 
 
 def _integral(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -> float:
@@ -246,7 +269,18 @@ def _as_functions(source: Any) -> list[Callable[[Any], Any]]:
     for number, function in enumerate(functions):
         if not callable(function):
             raise TypeError(f"densities[{number}]={function!r} is neither a function nor has a pdf")
-    return functions
+    return [_for_arrays(function) for function in functions]
+
+
+def _for_arrays(density: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The density itself if it takes arrays, else one that asks it point by point."""
+    points = np.array([0.25, 0.5, 0.75])
+    try:
+        if np.shape(density(points)) == points.shape:
+            return density
+    except Exception:  # whatever a function of a number makes of an array
+        pass
+    return np.vectorize(density, otypes=[float])
 
 
 def _as_priors(priors: Sequence[float] | None, number: int) -> np.ndarray:

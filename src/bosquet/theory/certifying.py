@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._sklearn import effective_threads
 from bosquet._targets import check_same_length, check_sample_weight
+from bosquet.boosting._boosted_vote import BoostedVote
+from bosquet.boosting._decisions import OfCodes
+from bosquet.boosting._row_weights import weights_in_round
 from bosquet.boosting.certificate import Certificate
 from bosquet.theory._rounds import (
     Round,
@@ -80,10 +84,11 @@ def certificate(
     target = signs_or_numbers(model, y)
     given = check_sample_weight(sample_weight, target.size)
     start = given / given.sum() if given.size else np.full(target.size, 1.0 / target.size)
-    record = _Record(target, start)
-    for step in steps:
+    is_mh = _asks_of_each_class(model)
+    record = _Record(_signs_of_answers(target, model) if is_mh else target, target, start)
+    for t, step in enumerate(steps):
         check_same_length(target.size, step.said.shape[0])
-        record.add(step)
+        record.add(step, _weights(model, t, record))
     missing = _reasons(model, record, training)
     if vc_dim is not None and training:
         for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
@@ -91,13 +96,14 @@ def certificate(
     return Certificate.from_rounds(
         variant=_variant(model),
         n_rows=target.size,
-        errors=record.errors,
+        errors=None if None in record.errors else record.errors,
         alphas=record.alphas,
         normalisers=record.normalisers,
         training_errors=record.training_errors,
-        margins=record.margins(),
+        margins=_margins(model, X, record),
         row_weight=given if given.size else None,
         vc_dim=vc_dim if vc_dim is not None else vc_dim_of_learner(model),
+        factor=len(model.classes_) / 2 if is_mh else 1.0,
         missing=missing,
     )
 
@@ -105,12 +111,17 @@ def certificate(
 def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
     """Why something cannot be had: what the fit itself said, and what these rows add to it."""
     missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
+    lost = missing.pop(
+        "margins", None
+    )  # by a file that did not hold the training rows; here they are
+    if lost is not None and missing.get("kth_margin_bound") == lost:
+        del missing["kth_margin_bound"]
     if record.carries_own_weight:
         missing.setdefault("alphas", _LEARNERS_OWN)
         missing.setdefault("exponential_bound", _LEARNERS_OWN)
-    if not _weighs_exponentially(model):
+    if None in record.errors:
         missing.setdefault("errors", _OTHER_WEIGHTS)
-    if len(model.classes_) > 2:
+    if is_scikit_learns(model) and len(model.classes_) > 2:
         missing.setdefault("edges", _CHANCE)
         missing.setdefault("vc_dim", "the bounds built on it are for two classes")
         for name in ("normalisers", "exponential_bound"):
@@ -120,44 +131,72 @@ def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
     return missing
 
 
-def _weighs_exponentially(model: Any) -> bool:
-    """Whether the weights D_t computed here are those that the learners were fitted under."""
-    if is_scikit_learns(model):
-        return True
-    known = ("discrete", "real", "anyboost, exponential")
-    return len(model.classes_) == 2 and model.certificate_.variant in known
-
-
 def _variant(model: Any) -> str:
     if is_scikit_learns(model):
         return "scikit-learn's AdaBoost"
     return str(model.certificate_.variant)
 
 
-class _Record:
-    """The weights of the rows as the rounds go by, and what a certificate wants to know of each."""
+def _asks_of_each_class(model: Any) -> bool:
+    """Whether it is AdaBoost.MH: answers of -1 or +1 for each class, weights of rows and classes."""
+    return isinstance(model, BoostedVote) and model.n_classes_ > 2 and model._scheme() == "mh"
 
-    def __init__(self, target: np.ndarray, start: np.ndarray) -> None:
-        self.target, self.start = target, start
+
+def _signs_of_answers(target: np.ndarray, model: Any) -> np.ndarray:
+    """+1 for each row's own class, -1 for the others: (rows, classes)."""
+    return np.where(target[:, None] == np.arange(len(model.classes_)), 1.0, -1.0)
+
+
+def _weights(model: Any, t: int, record: _Record) -> np.ndarray | None:
+    """What the learner of round t was fitted under; None where that is not known."""
+    weighs_as_here = ("discrete", "real", "anyboost, exponential")
+    if is_scikit_learns(model) or model.certificate_.variant in weighs_as_here:
+        return record.weight
+    vote = record.vote if t else np.zeros(record.answers.shape)
+    if t == 0 and record.answers.ndim == 1 and len(model.classes_) > 2:
+        vote = np.zeros((record.answers.size, len(model.classes_)))
+    return weights_in_round(model, t, record.target, vote, record.start)
+
+
+def _margins(model: Any, X: Any, record: _Record) -> np.ndarray | None:
+    if isinstance(model, BoostedVote) and isinstance(model._decision, OfCodes):
+        # Sums of each column, of which the scores of the classes are only what decoding makes.
+        raw = model._vote.raw(model._table(X), effective_threads(model.n_jobs))
+        sizes = np.sum([kept.size for kept in model._kept], axis=0)
+        return model._decision.margins(raw, record.target, sizes)
+    return record.margins()
+
+
+class _Record:
+    """The weights of the rows as the rounds go by, and what a certificate wants to know of each.
+
+    `answers` are the right ones: signs of the rows, or of rows and classes for AdaBoost.MH; class
+    numbers otherwise.
+    """
+
+    def __init__(self, answers: np.ndarray, target: np.ndarray, start: np.ndarray) -> None:
+        self.answers, self.target, self.start = answers, target, start
         self.weight = start.copy()
+        if answers.ndim > 1:
+            self.weight = np.repeat(start[:, None], answers.shape[1], axis=1) / answers.shape[1]
         self.vote: Any = 0.0
         self.length = 0.0
         self.carries_own_weight = False
-        self.errors: list[float] = []
+        self.errors: list[float | None] = []
         self.alphas: list[float] = []
         self.normalisers: list[float] = []
         self.training_errors: list[float] = []
 
-    def add(self, step: Round) -> None:
+    def add(self, step: Round, fitted_under: np.ndarray | None) -> None:
         # How far the learner pulls each row to its own class: y h, or with several classes 1 or -1.
-        if step.said.ndim == 1:
-            agreement = self.target * step.said
+        if step.said.ndim == self.answers.ndim:
+            agreement = self.answers * step.said
         else:
             agreement = np.where(is_wrong(step.said, self.target), -1.0, 1.0)
         alpha = 1.0 if step.alpha is None else step.alpha
         # Of answers without a scale of their own only the sign can be wrong.
         lost = (1 - np.sign(agreement)) / 2 if step.alpha is None else (1 - agreement) / 2
-        self.errors.append(float(self.weight @ lost))
+        self.errors.append(None if fitted_under is None else float((fitted_under * lost).sum()))
         self.alphas.append(alpha)
         self.carries_own_weight |= step.alpha is None
         raised = self.weight * np.exp(-alpha * agreement)

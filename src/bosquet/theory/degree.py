@@ -64,9 +64,9 @@ def polynomial_degree(
     x: Any,
     y: Any,
     *,
-    max_degree: int = 10,
+    max_degree: int | None = None,
     criterion: str = "cv",
-    cv: int = 10,
+    cv: int | None = None,
     validation_size: float = 0.25,
     n_bootstrap: int = 50,
     random_state: Any = None,
@@ -82,11 +82,12 @@ def polynomial_degree(
     ----------
     x, y : arrays of shape (n_samples,)
         x may have one column, as X of `bosquet.datasets.Polynomial` has.
-    max_degree : int, default=10
+    max_degree : int, optional
+        By default 10, or as many as the rows bear: two fewer than there are.
     criterion : {"cv", "aic", "bic", "validation", "bootstrap"}, default="cv"
         By which to choose; all are computed.
-    cv : int, default=10
-        Number of folds.
+    cv : int, optional
+        Number of folds: by default 10, or one a row where there are fewer.
     validation_size : float, default=0.25
         Share of the rows that the validation sample takes.
     n_bootstrap : int, default=50
@@ -108,13 +109,14 @@ def polynomial_degree(
     points, values = _checked(x, y)
     n = points.size
     for name, value, check in (
-        ("max_degree", max_degree, integer(0)),
+        ("max_degree", max_degree, integer(0, none=True)),
         ("criterion", criterion, choice(*CRITERIA)),
-        ("cv", cv, integer(2, n)),
+        ("cv", cv, integer(2, n, none=True)),
         ("validation_size", validation_size, number(0, 1, open_low=True)),
         ("n_bootstrap", n_bootstrap, integer(1)),
     ):
         check_value(name, value, check)
+    max_degree = min(10, n - 2) if max_degree is None else max_degree
     if max_degree > n - 2:
         raise ValueError(f"max_degree={max_degree} is too large: {n} rows bear {n - 2} at the most")
     random = check_random_state(random_state)
@@ -122,7 +124,7 @@ def polynomial_degree(
     degrees = np.arange(max_degree + 1)
     training = np.array([np.mean(_residuals(basis[:, : d + 1], values) ** 2) for d in degrees])
     scores = _penalised(training, degrees, n)
-    scores["cv"] = _mean_error(basis, values, _folds(n, cv, random))
+    scores["cv"] = _mean_error(basis, values, _folds(n, cv or min(10, n), random))
     held_out = random.permutation(n)[: max(1, min(n - 1, round(validation_size * n)))]
     kept = np.setdiff1d(np.arange(n), held_out)
     scores["validation"] = _mean_error(basis, values, [(kept, held_out)])

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from bosquet.theory._learning import signs_of
+
 # Strategies that a linear programme found are cut off below this: they are 0 to its accuracy.
 SMALLEST_SHARE = 1e-12
 
@@ -206,63 +208,99 @@ def _mixture(strategy: np.ndarray) -> str:
 
 @dataclass(frozen=True, repr=False)
 class MaximalMargin:
-    r"""The largest margin of a vote of a learner's hypotheses, and the rows that prove it.
+    r"""The largest margin of a vote of a learner's hypotheses, and what proves it to be so.
+
+    A vote proves that margins reach `rho`, whatever the learner. That no vote has more is proved by
+    a distribution of rows under which no hypothesis agrees better, and only a learner that finds
+    its best hypothesis can know that: native stumps do. For any other learner `exact` is False and
+    there is no upper bound, only what this learner came to.
 
     Attributes
     ----------
     rho : float
-        The smallest margin :math:`\min_i y_i \sum_j a_j h_j(x_i)` of the best vote,
+        The smallest margin :math:`\min_i y_i \sum_j a_j h_j(x_i)` of the vote,
         :math:`\sum_j a_j = 1`.
     gamma : float
-        rho / 2: the edge :math:`\frac12 - \varepsilon` that the learner has under every
-        distribution of the rows, so far as the learner is exact.
+        rho / 2: under every distribution of the rows some hypothesis of the vote has at least this
+        edge :math:`\frac12 - \varepsilon`. If `exact`, none can do better under all of them.
+    exact : bool
+        Whether the learner is known to find its best hypothesis.
+    upper_bound : float or None
+        No vote has a margin above it; None unless `exact`.
+    gap : float or None
+        `upper_bound` - rho: how far the two are still apart.
     row_distribution : array of shape (n_samples,)
-        Under it no hypothesis that the learner found has a weighted agreement above
-        `largest_agreement`.
-    largest_agreement : float
-        :math:`\max_h \sum_i d_i y_i h(x_i) = 1 - 2 \min_h \varepsilon` under that distribution. No
-        vote can have a margin above it.
-    gap : float
-        `largest_agreement` - rho: how far the two are still apart.
+        If `exact` the proof of `upper_bound`, else the weights that are hardest for the vote.
+    agreement : float
+        :math:`\sum_i d_i y_i h(x_i) = 1 - 2 \varepsilon` under that distribution, of the hypothesis that the
+        learner found for it.
     n_iterations : int
         Rounds of column generation.
     model : LPBoostClassifier or None
-        The vote; None where no vote has a margin above 0.
+        The vote; None where the learner has no edge under equal weights.
+    learner : str
+        Its name.
     """
 
     rho: float
-    largest_agreement: float
+    agreement: float
     row_distribution: np.ndarray
     n_iterations: int
     model: Any
+    exact: bool
+    learner: str
 
     @property
     def gamma(self) -> float:
         return self.rho / 2
 
     @property
-    def gap(self) -> float:
-        return self.largest_agreement - self.rho
+    def upper_bound(self) -> float | None:
+        return self.agreement if self.exact else None
+
+    @property
+    def gap(self) -> float | None:
+        return self.agreement - self.rho if self.exact else None
 
     def __repr__(self) -> str:
-        support = int((self.row_distribution > 0).sum())
-        least_error = (1 - self.largest_agreement) / 2
-        vote = "none has a margin above 0"
+        return "\n".join(
+            [*self._the_vote(), *(self._the_proof() if self.exact else self._no_proof())]
+        )
+
+    def _the_vote(self) -> list[str]:
+        largest, is_ = ("Largest margin", "=") if self.exact else ("Margin", "≥")
+        vote = "the learner has no edge under equal weights: there is none"
         if self.model is not None:
             votes = len(self.model.estimators_)
             vote = f"{votes} hypotheses; every row's margin is at least {_number(self.rho)}"
-        return "\n".join(
-            [
-                f"Largest margin of a vote: rho = {_number(self.rho)},"
-                f" so gamma = rho / 2 = {_number(self.gamma)}",
-                f"  the vote         {vote}",
-                f"  the proof        a distribution on {support} of {self.row_distribution.size} rows:",
-                f"                   the best hypothesis errs {_number(least_error)}"
-                f" = 1/2 - {_number(0.5 - least_error)} under it,",
-                f"                   so that no vote has a margin above {_number(self.largest_agreement)}",
-                f"  gap              {self.gap:.1e} after {self.n_iterations} rounds",
-            ]
-        )
+        return [
+            f"{largest} of a vote: rho {is_} {_number(self.rho)},"
+            f" so gamma {is_} {'rho / 2 = ' if self.exact else ''}{_number(self.gamma)}",
+            f"  the vote         {vote}",
+        ]
+
+    def _the_proof(self) -> list[str]:
+        least_error = (1 - self.agreement) / 2
+        return [
+            f"  the proof        a distribution on {self._support()} rows:",
+            f"                   the best hypothesis errs {_number(least_error)}"
+            f" = 1/2 - {_number(0.5 - least_error)} under it,",
+            f"                   so that no vote has a margin above {_number(self.agreement)}",
+            f"  gap              {self.gap:.1e} after {self.n_iterations} rounds",
+        ]
+
+    def _no_proof(self) -> list[str]:
+        error = (1 - self.agreement) / 2
+        return [
+            f"  not proved       that none is larger. Under the weights on {self._support()} rows that are",
+            f"                   hardest for it, {self.learner} found a hypothesis that errs"
+            f" {_number(error)};",
+            "                   but it need not find its best, so that this bounds nothing",
+            f"  ended            after {self.n_iterations} rounds",
+        ]
+
+    def _support(self) -> str:
+        return f"{int((self.row_distribution > 0).sum())} of {self.row_distribution.size}"
 
 
 def maximal_margin(
@@ -293,8 +331,8 @@ def maximal_margin(
     X, y : rows of two classes
     learner : scikit-learn classifier, default=None
         What is voted on; None is the exact stump, for which the result is the optimum. Another
-        learner need not find its best hypothesis: the margin is then one that a vote has, and
-        the bound is what this learner could do.
+        learner need not find its best hypothesis: the margin is then one that a vote has, and a
+        better one may exist that the learner did not lead to.
     max_rounds : int, default=1000
     tol : float, default=1e-6
         The gap to stop at.
@@ -321,19 +359,24 @@ def maximal_margin(
     """
     from bosquet.boosting import LPBoostClassifier, WorseThanChance
 
+    rows = signs_of(y, "a largest margin")[0].size
+    name = "stumps" if learner is None else type(learner).__name__
     model = LPBoostClassifier(
         estimator=learner, n_estimators=max_rounds, nu=0.0, tol=tol, random_state=random_state
     )
     try:
         model.fit(X, y)
-    except WorseThanChance:
-        # Equal weights leave no hypothesis an edge: they are the proof that no vote has a margin.
-        rows = len(y)
-        return MaximalMargin(0.0, 0.0, np.full(rows, 1 / rows), 1, None)
+    except WorseThanChance as error:
+        # If the learner finds its best, equal weights are the proof that no vote has a margin.
+        even, is_exact = np.full(rows, 1 / rows), learner is None
+        rho = 0.0 if is_exact else -1.0  # no margin is less
+        return MaximalMargin(rho, 1 - 2 * error.error, even, 1, None, is_exact, name)
     return MaximalMargin(
         rho=model.rho_,
-        largest_agreement=model.upper_bound_,
+        agreement=model.agreement_,
         row_distribution=model.row_distribution_,
         n_iterations=model.n_iter_,
         model=model,
+        exact=model.upper_bound_ is not None,
+        learner=name,
     )

@@ -12,6 +12,8 @@ from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state, has_fit_parameter
 from bosquet.theory._learning import (
     check_estimator_object,
+    check_table,
+    class_codes,
     is_generator,
     seeded,
     signs_of,
@@ -20,6 +22,9 @@ from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
 from bosquet.theory.sample_sizes import sample_size
 from bosquet.theory.vc import vc_dim_of_stumps
+
+# The share of the weight that is dealt out evenly before an estimator sees it.
+FOR_ALL = 1e-6
 
 # A learner: weights of sum 1 to the rules it offers, each as what it says of each row, -1 or +1. For
 # stumps it offers one a feature: more rules a round make fewer rounds.
@@ -32,28 +37,35 @@ class WeakLearnability:
 
     Attributes
     ----------
-    edge_low, edge_high : float
-        γ* lies between: some rule that was found has at least `edge_low` under any weights, and under
-        `weights` the learner had no more than `edge_high`. For stumps they meet.
+    edge_low : float
+        γ* of the learner's rules is at least this: whatever the weights, one of the rules that were found
+        has such an edge. Proved for every learner.
+    edge_high : float or None
+        γ* is at most this, since under `weights` no rule has more; for stumps the two meet. None for a
+        learner that need not find its best rule: that it found none better proves nothing.
+    least_edge_shown : float
+        The smallest edge that the learner's own rule had under the weights it was asked about. It is
+        what this learner did, no bound on its rules.
     worst_error : float
-        ½ - edge_low: no weights force a larger error.
+        ½ - edge_low: under any weights some rule that was found errs no more.
     gamma : float
-        keep · edge_low, the γ of a learner that sees a sample of the distribution rather than the
-        distribution itself.
+        keep · edge_low, the γ of a learner that takes the best rule on a sample of the distribution
+        rather than under the distribution itself.
     n_rows : int or None
         Size of a sample from which this γ is reached with probability 1 - δ.
     is_weak : bool
         Whether edge_low is above 0.
     exact : bool
-        Whether the learner returns the best rule of its class (stumps), rather than a good one.
+        Whether the learner is known to return the best rule of its class (stumps).
     weights : array of shape (n_samples,)
-        The hardest distribution of rows that was found.
+        The hardest distribution of rows that was found; if not `exact`, hardest for the rules found.
     rounds : int
         How many rules were asked for.
     """
 
     edge_low: float
-    edge_high: float
+    edge_high: float | None
+    least_edge_shown: float
     gamma: float
     n_rows: int | None
     exact: bool
@@ -73,17 +85,31 @@ class WeakLearnability:
         return self.edge_low > 1e-9
 
     def __repr__(self) -> str:
+        on = f"on these {self.weights.size} rows"
+        support: tuple[str, Any] = (
+            "rows the hardest weights rest on",
+            int((self.weights > 1e-9).sum()),
+        )
+        if not self.exact:
+            has = "have" if self.is_weak else "were not found to have"
+            rows: list[tuple[str, Any]] = [
+                ("γ* at least", self.edge_low),
+                ("least edge the learner showed", self.least_edge_shown),
+                support,
+            ]
+            note = "γ* has no upper bound here: the learner need not find its best rule"
+            title = f"Rules of {self.learner} {has} an edge under all weights {on}"
+            return result_text(title, self.formula, table(rows), note)
         rows = [
             ("γ* at least", self.edge_low),
             ("γ* at most", self.edge_high),
             ("largest error any weights force", self.worst_error),
             ("γ when learned from a sample", self.gamma),
             (f"rows for that with chance {1 - self.delta:g}", self.n_rows),
-            ("rows the hardest weights rest on", int((self.weights > 1e-9).sum())),
+            support,
         ]
         says = "is a weak learner" if self.is_weak else "is not a weak learner"
-        title = f"{self.learner} {says} on these {self.weights.size} rows"
-        return result_text(title, self.formula, table(rows))
+        return result_text(f"{self.learner} {says} {on}", self.formula, table(rows))
 
 
 def weak_learnability(
@@ -120,7 +146,7 @@ def weak_learnability(
     ----------
     learner : "stumps" or a classifier
         "stumps" is the exact search over all stumps. A classifier must take `sample_weight`; since it
-        need not find the best rule of its class, γ* is then only bracketed.
+        need not find the best rule of its class, γ* is then bounded from below only.
     data : generator of two classes, or table of shape (n_samples, n_features)
     y : array of shape (n_samples,), optional
         Labels of two classes that go with a table.
@@ -133,7 +159,8 @@ def weak_learnability(
     vc_dim : int, optional
         VC dimension of the learner's rules, for `n_rows`; known for stumps.
     tolerance : float, default=1e-6
-        The two bounds of γ* may stay this far apart.
+        The two bounds of γ* may stay this far apart; another learner is asked until its rules better
+        those known by no more.
     max_rounds : int, default=300
     random_state : int, RandomState or None
         For rows drawn from a generator, and for learners that draw.
@@ -173,8 +200,7 @@ def weak_learnability(
     random = check_random_state(random_state)
     if is_generator(data):
         data, y = data.sample(n_samples, random)
-    if y is None:
-        raise ValueError("y is missing: a table of rows needs the labels that go with it")
+    check_table(data, y, "target")
     signs, classes = signs_of(y)
     exact = isinstance(learner, str) and learner == "stumps"
     if exact:
@@ -182,7 +208,7 @@ def weak_learnability(
         vc_dim = int(vc_dim_of_stumps(np.shape(data)[1])) if vc_dim is None else vc_dim
     else:
         oracle = _asking(learner, data, np.asarray(y), classes, random)
-    low, high, weights, rounds = _play(oracle, signs, tolerance, max_rounds)
+    low, high, weights, rounds = _play(oracle, signs, tolerance, max_rounds, exact)
     edge = max(low, 0.0) / 2
     spare = (1 - keep) * edge
     rows = None
@@ -190,7 +216,16 @@ def weak_learnability(
         rows = int(sample_size(spare, delta, vc_dim=vc_dim, realisable=False))
     name = "stumps" if exact else type(learner).__name__
     return WeakLearnability(
-        edge, max(high, 0.0) / 2, keep * edge, rows, exact, weights, rounds, name, delta
+        edge_low=edge,
+        edge_high=max(high, 0.0) / 2 if exact else None,
+        least_edge_shown=high / 2,
+        gamma=keep * edge,
+        n_rows=rows,
+        exact=exact,
+        weights=weights,
+        rounds=rounds,
+        learner=name,
+        delta=delta,
     )
 
 
@@ -220,19 +255,27 @@ def _asking(
     def oracle(weights: np.ndarray) -> np.ndarray:
         asked[0] += 1
         try:
-            # Of mean 1: learners with a penalty would see it grow m times under a sum of 1.
-            fitted = seeded(learner, random).fit(X, y, sample_weight=weights * weights.size)
+            # All rows of a class may weigh nothing, which some learners take ill. Of mean 1: learners
+            # with a penalty would see it grow m times under a sum of 1.
+            handed = (1 - FOR_ALL) * weights * weights.size + FOR_ALL
+            fitted = seeded(learner, random).fit(X, y, sample_weight=handed)
+            said = class_codes(fitted.predict(X), classes, "what it says of the rows")
         except Exception as error:
-            raise ValueError(f"the learner failed in round {asked[0]}: {error}") from error
-        return np.where(np.asarray(fitted.predict(X)) == classes[1], 1.0, -1.0)[None, :]
+            name = type(learner).__name__
+            raise ValueError(f"{name} failed at round {asked[0]}: {error}") from error
+        return (2.0 * said - 1)[None, :]
 
     return oracle
 
 
 def _play(
-    oracle: Oracle, signs: np.ndarray, tolerance: float, max_rounds: int
+    oracle: Oracle, signs: np.ndarray, tolerance: float, max_rounds: int, exact: bool
 ) -> tuple[float, float, np.ndarray, int]:
-    """Bounds of the game's value, the hardest weights and the number of rounds."""
+    """What the rules reach, the least that was answered, the hardest weights, the number of rounds.
+
+    The second bounds the first from above only if the oracle is `exact`: else a bad answer of long
+    ago must not end the game.
+    """
     weights = np.full(signs.size, 1 / signs.size)
     low, high, hardest = -1.0, np.inf, weights
     known: dict[bytes, np.ndarray] = {}
@@ -248,11 +291,12 @@ def _play(
             for agreement, edge in zip(offered, edges, strict=True)
             if edge > low + tolerance
         }
-        if high - low <= 2 * tolerance or new.keys() <= known.keys():
+        closed = exact and high - low <= 2 * tolerance
+        if closed or new.keys() <= known.keys():
             break
         known |= new
         low, weights = _hardest_weights(np.array(list(known.values())))
-    return min(low, high), high, hardest, rounds
+    return (min(low, high), high, hardest, rounds) if exact else (low, high, weights, rounds)
 
 
 def _hardest_weights(agreements: np.ndarray) -> tuple[float, np.ndarray]:

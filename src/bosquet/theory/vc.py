@@ -150,13 +150,21 @@ def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StumpVote:
     """A vote of stumps on a line: constant + Σ w_j sign(x - θ_j), with sign(0) = -1."""
 
     constant: float
     thresholds: np.ndarray
     weights: np.ndarray
+
+    def __repr__(self) -> str:
+        shown = zip(self.weights[:4], self.thresholds[:4], strict=True)
+        terms = [f"{weight:+g} sign(x - {place:g})" for weight, place in shown]
+        more = [f"{self.weights.size - 4} more"] if self.weights.size > 4 else []
+        return (
+            f"StumpVote({self.constant:g} {' '.join(terms)}{' + ' if more else ''}{''.join(more)})"
+        )
 
     def decision_function(self, x: Any) -> np.ndarray:
         """The sum of the votes at each point."""
@@ -187,6 +195,8 @@ def pieces_as_vote(cuts: Sequence[float], values: Sequence[float]) -> StumpVote:
     --------
     >>> from bosquet.theory import pieces_as_vote
     >>> vote = pieces_as_vote([1, 2], [1, -1, 1])
+    >>> vote
+    StumpVote(1 -1 sign(x - 1) +1 sign(x - 2))
     >>> vote.decision_function([0.5, 1.5, 2.5])
     array([ 1., -1.,  1.])
     """

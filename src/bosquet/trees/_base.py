@@ -155,7 +155,7 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
     def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf that each row reaches."""
         check_is_fitted(self, "tree_")
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         if any(self.tree_.surrogates):
             return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
         return self._ensemble.apply(columns, effective_threads(None))[:, 0]
@@ -164,7 +164,7 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         check_is_fitted(self, "tree_")
         if any(self.tree_.surrogates):
             return self.tree_.value[self.apply(X)]
-        columns = self._encoder.transform(X)
+        columns = self._encoder.transform(X, owner=type(self).__name__)
         raw = self._ensemble.predict_raw(columns, 0, 1, effective_threads(None))
         return class_shares(raw) if hasattr(self, "classes_") else raw
 

@@ -137,7 +137,7 @@ def _of_plan(state: dict[str, Any]) -> str:
 def _table(arguments: Any, frame: Any) -> None:
     from bosquet.tables.columns import plan_column
 
-    described = []
+    described: list[dict[str, Any]] = []
     for name, series in list(frame.items())[:_SHOWN]:
         plan, note = plan_column(str(name), series)
         described.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ bosquet study houses.parquet -t price --budget 10m --metric mae --methods linear
 bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # missing a fraud costs 50 false alarms
 bosquet study big.csv -t y --budget none --resume big.journal  # goes on where it was killed
 """
+PICKLED = ".pkl"
 
 
 def arguments(parser: Any) -> None:
@@ -45,12 +47,21 @@ def arguments(parser: Any) -> None:
         "--costs", metavar="MATRIX", help='"0,5;1,0" or a CSV file: a row for each true class, a column for'
         " each decision, classes sorted",
     )  # fmt: skip
+    group.add_argument(
+        "--test",
+        metavar="FILE",
+        help="a table of later rows, or of those to predict, to look for drift",
+    )
     group.add_argument("--repeats", type=positive, metavar="N", help="how many splits, at most")
     group.add_argument("--jobs", type=int, metavar="N", help="fits at a time (1)")
     group = parser.add_argument_group("what to write")
     group.add_argument("--report", metavar="FILE", help="the page (NAME-of-the-table-report.html)")
     group.add_argument("--no-report", action="store_true", help="no page")
-    group.add_argument("--save", metavar="FILE", help="the chosen model, as a model file")
+    group.add_argument(
+        "--save",
+        metavar="FILE",
+        help="the chosen model, as a model file, or by its ending as a .pkl",
+    )
     group.add_argument(
         "--resume", metavar="FILE", help="keep results here, and go on where they end"
     )
@@ -64,10 +75,10 @@ def run(arguments: Any) -> None:
     frame = read(arguments)
     refuse_repeated(frame, arguments.target)
     source = "the standard input" if arguments.data == "-" else os.path.basename(arguments.data)
+    test = None if arguments.test is None else read(arguments, arguments.test)
     study = new_study(arguments, costs)
-    study.fit(
-        frame, arguments.target, title=f"{arguments.target} of {Path(source).stem}", source=source
-    )
+    title = f"{arguments.target} of {Path(source).stem}"
+    study.fit(frame, arguments.target, title=title, source=source, test=test)
     finish(arguments, study, report)
 
 
@@ -99,17 +110,28 @@ def finish(arguments: Any, study: Any, report: str | None) -> None:
     lines += [f"note: {note}" for note in study.record_["notes"]] if not arguments.quiet else []
     if report is not None:
         lines.append(f"The page is {os.path.abspath(report)}")
-    refused = None
     if arguments.save:
-        try:
-            with written(arguments.save) as place:
-                study.save(place)
-            lines.append(f"The model is {os.path.abspath(arguments.save)}")
-        except ValueError as error:  # the winner is no model of Bosquet's own
-            refused = UserError(f"{arguments.save} is not written: {error}")
+        lines.append(_saved(arguments.save, study))
     answer(arguments, study.record_, "\n".join(lines))
-    if refused is not None:
-        raise refused
+
+
+def _saved(path: str, study: Any) -> str:
+    """Writes the chosen model, and says where it is.
+
+    A model file holds Bosquet's own models alone; so that none is lost, another is pickled beside it.
+    """
+    reason = ""
+    if not path.endswith(PICKLED):
+        try:
+            with written(path) as place:
+                study.save(place)
+            return f"The model is {os.path.abspath(path)}"
+        except ValueError as error:
+            reason, path = f"{path} is not written: {error}. ", path + PICKLED
+    with written(path) as place, open(place, "wb") as file:
+        pickle.dump(study.best_, file)
+    where = os.path.abspath(path)
+    return f"{reason}The model is {where}, a pickle: load it in Python, if you trust the file."
 
 
 def default_report(data: str) -> str:

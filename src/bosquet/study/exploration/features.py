@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet.tables.columns import ColumnPlan, as_numbers
 from bosquet.tables.dates import as_dates, parsed_dates
-from bosquet.tables.levels import leveled, text_of
+from bosquet.tables.levels import leveled, texts_of
 
 BINS = 20  # of a number, to see how it goes with the target
 FINE_BINS = 200  # to see whether it gives the target away
@@ -104,7 +104,7 @@ def feature_of(plan: ColumnPlan, series: Any) -> Feature:
     known = leveled(series)
     if known is None:  # lists and the like: nothing is known of them
         return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])
-    return Feature(plan, kind, codes=known.codes, levels=[text_of(level) for level in known.levels])
+    return Feature(plan, kind, codes=known.codes, levels=texts_of(known.levels))
 
 
 def _years(plan: ColumnPlan, series: Any) -> np.ndarray:
@@ -114,7 +114,7 @@ def _years(plan: ColumnPlan, series: Any) -> np.ndarray:
     else:
         known = leveled(series)
         assert known is not None
-        by_level = parsed_dates([text_of(level) for level in known.levels], plan.format)
+        by_level = parsed_dates(texts_of(known.levels), plan.format)
         dates = known.spread(by_level, np.datetime64("NaT"))
     days = (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
     return np.asarray(1970 + days / _DAYS_A_YEAR, dtype=float)

@@ -127,13 +127,12 @@ def is_copy(feature: Feature, target: ExploredTarget) -> bool:
 
 def spearman(features: list[Feature]) -> np.ndarray:
     """Spearman's correlations of numbers, missing ones at the median."""
-    from scipy.stats import rankdata
-
     ranks = np.empty((len(features), len(features[0].missing)))
     for place, feature in enumerate(features):
         assert feature.numbers is not None
         filled = np.where(feature.missing, np.nanmedian(feature.numbers), feature.numbers)
-        ranks[place] = rankdata(filled)
+        _, inverse, counts = np.unique(filled, return_inverse=True, return_counts=True)
+        ranks[place] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # equal values share a rank
     with np.errstate(invalid="ignore", divide="ignore"):
         found: np.ndarray = np.atleast_2d(np.nan_to_num(np.corrcoef(ranks)))
     return found

@@ -16,8 +16,9 @@ from sklearn.neighbors import NearestCentroid
 from bosquet.study._costs import FitCost
 from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.pipelines import model_of, prepared
+from bosquet.study.record import Task
 
-CLASSES = frozenset({"binary", "multiclass"})
+CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
 THRESHOLDS = (8.0, 4.0, 2.0, 1.0, 0.5, 0.0)
 SHRINKAGES = (1.0, 0.5, 0.2, 0.05, 0.01, 0.0)
 REGULARISATIONS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.001)

@@ -15,9 +15,10 @@ from bosquet.forests import (
 )
 from bosquet.study._costs import FitCost
 from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.record import Task
 
 TREES = 100
-ALL = frozenset({"binary", "multiclass", "regression"})
+ALL: frozenset[Task] = frozenset({"binary", "multiclass", "regression"})
 
 
 def _make_forest(

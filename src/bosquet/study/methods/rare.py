@@ -14,10 +14,11 @@ from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.methods.adaboost import vote_details
 from bosquet.study.methods.forests import columns_drawn
 from bosquet.study.methods.gradient import staged_answers
+from bosquet.study.record import Task
 from bosquet.study.scoring import RARE
 from bosquet.trees import DecisionTreeClassifier
 
-CLASSES = frozenset({"binary", "multiclass"})
+CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
 LEARNERS = 100
 ROUNDS = (10, 25, 50, 100, 200)
 

@@ -7,7 +7,6 @@ from bosquet.study.page.wording import (
     counted,
     decimal,
     finished,
-    flowing,
     in_sentence,
     known,
     listed,
@@ -53,17 +52,17 @@ def headline(record: Record) -> str:
     target = f"“{shortened(record['target'], 40)}”"
     if method is None:
         return f"No method could be fitted to predict {target}"
-    best, title = finished(record)[0], flowing(method["title"])
+    best, title = finished(record)[0], in_sentence(method["title"])
     constant = baseline(record)
     level = [m for m in level_with_best(record) if m is not method]
     if constant is not None and compared(record) and (constant in level or constant is method):
         return f"Nothing here is measurably better at {target} than one constant answer"
     if method is not best:
-        return f"{title} is the choice to predict {target}"
+        return f"To predict {target}, choose {title}"
     if not level or not compared(record):
-        return f"{title} predicts {target} best"
+        return f"{target} is best predicted by {title}"
     others = in_sentence(level[0]["title"]) if len(level) == 1 else f"{len(level)} others"
-    return f"{title} predicts {target} best, level with {others}"
+    return f"{target} is best predicted by {title}, level with {others}"
 
 
 def answer(record: Record) -> list[str]:
@@ -80,13 +79,13 @@ def answer(record: Record) -> list[str]:
 def _how_good(record: Record, method: MethodRecord) -> str:
     metric, places = record["metric"], places_for(record["methods"])
     sentence = (
-        f"On rows it had not seen, {in_sentence(method['title'])} has a {'mean ' * (record['repeats'] > 1)}"
-        f"{in_sentence(metric['title'])} of {decimal(method['mean'], places)}"
+        f"On rows it had not seen, the {'mean ' * (record['repeats'] > 1)}{in_sentence(metric['title'])} of "
+        f"{in_sentence(method['title'])} is {decimal(method['mean'], places)}"
     )
     interval = method["interval"]
     if interval and known(interval[0]) and known(interval[1]):
         low, high = (decimal(end, places) for end in interval)
-        sentence += f" (95 % interval {low} to {high}; {better(metric)})"
+        sentence += f" (95\u00a0% interval {low} to {high}; {better(metric)})"
     else:
         sentence += f" ({better(metric)})"
     constant = baseline(record)
@@ -111,7 +110,7 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
         return f"It cannot be told apart from {listed(level)}{worse}."
     places = places_for(record["methods"])
     score = "mean" if record["repeats"] > 1 else "score"
-    lead = f"{flowing(best['title'])} has the best {score}, {decimal(best['mean'], places)}"
+    lead = f"The best {score}, {decimal(best['mean'], places)}, is that of {in_sentence(best['title'])}"
     if method["difference"] is not None and method["difference"]["distinguishable"]:
         return f"{lead}, and measurably so; the choice weighs robustness and readability too."
     also = f", and neither can {listed(level)}" if level else ""

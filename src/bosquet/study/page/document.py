@@ -159,7 +159,7 @@ def _closing(record: Record, left_out: list[str]) -> str:
 
 def _procedure(record: Record) -> list[str]:
     test, rows = record["n_test"], record["n_rows"]
-    share = f" ({100 * test / rows:.0f} %)" if rows else ""
+    share = f" ({100 * test / rows:.0f}\u00a0%)" if rows else ""
     splits = {1: "once", 2: "twice"}.get(record["repeats"], f"{count(record['repeats'])} times")
     intervals = (
         "Splits of one table share rows, which makes plain intervals too narrow; the intervals here carry "

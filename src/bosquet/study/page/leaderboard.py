@@ -42,11 +42,11 @@ def leaderboard(record: Record) -> str:
     rows += [_left_out(m) for m in record["methods"] if not any(m is d for d in done)]
     metric = record["metric"]
     lead = (
-        "Each dot is a method’s mean over the splits, the bar its 95 % interval, the small ticks the single "
-        "splits. Differences to the best are paired, split by split."
+        "Each dot is a method’s mean over the splits, the bar its 95\u00a0% interval, the small ticks the "
+        "single splits. Differences to the best are paired, split by split."
         if record["repeats"] >= SPLITS_FOR_INTERVALS
-        else "Each dot is a method’s score on the test rows, the bar its 95 % interval over draws of those "
-        "rows. Differences to the best are paired, row by row."
+        else "Each dot is a method’s score on the test rows, the bar its 95\u00a0% interval over draws of "
+        "those rows. Differences to the best are paired, row by row."
     )
     marks = (
         '<p class="legend"><span><span class="key best"></span>'
@@ -181,7 +181,7 @@ def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
     low, high = _ends(method)
     said = f"mean {decimal(mean, places)}"
     if high > low:
-        said += f", 95 % interval {decimal(low, places)} to {decimal(high, places)}"
+        said += f", 95\u00a0% interval {decimal(low, places)} to {decimal(high, places)}"
     ticks = "".join(
         f'<i class="split" style="--at:{scale.at(score)}%"></i>'
         for score in method["scores"]
@@ -211,7 +211,7 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
     span = ""
     if known(difference["low"]) and known(difference["high"]):
         ends = f"{decimal(difference['low'], places)} to {decimal(difference['high'], places)}"
-        span = f' <small title="95 % interval of the paired difference">{ends}</small>'
+        span = f' <small title="95\u00a0% interval of the paired difference">{ends}</small>'
     return f'<td class="difference" data-value="{abs(difference["mean"])}">{mean}{span}</td>'
 
 
@@ -228,5 +228,6 @@ def _left_out(method: MethodRecord) -> str:
         f'<tr class="absent" data-name="{text(method["name"])}">'
         f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name(method)} '
         f'<span class="tags"><span class="tag {text(method["status"])}">{text(status)}</span></span></th>'
-        f'<td colspan="{len(_COLUMNS) - 1}" class="message">{text(shortened(message, 300))}</td></tr>'
+        f'<td colspan="{len(_COLUMNS) - 1}" class="message" title="{text(message)}">'
+        f"{text(shortened(message, 200))}</td></tr>"
     )

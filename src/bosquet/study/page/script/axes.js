@@ -55,7 +55,8 @@ function scaleOver(options, from, to, about) {
   const log = Boolean(options.log) && low > 0;
   const into = log ? Math.log : (value) => value;
   const back = log ? Math.exp : (value) => value;
-  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
+  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) / 2,
+    high + (Math.abs(high) || 1) / 2];
   const room = (into(high) - into(low)) * (options.pad || 0);
   [low, high] = [back(into(low) - room), back(into(high) + room)];
   if (options.nice && !log) {

@@ -38,21 +38,27 @@ function errorChart(certificate) {
   const smallest = Math.min(...every.map(([, value]) => value).filter((value) => value > 0));
   return chart({
     title: "Training error and what bounds it",
-    subtitle: series.map(([points, , words], i) => `${i ? inSentence(words) : words} ${num(points[points.length - 1][1], 2)} at the end`).join(", "),
+    subtitle: series.map(([points, , words],
+      i) => `${i ? inSentence(words) : words} ${num(points[points.length - 1][1], 2)} at the end`).join(", "),
     label: `Training error by round, under its bound. ${series.map(([points, , words]) => `${words} ends at ${num(points[points.length - 1][1], 2)}`).join("; ")}.`,
     height: 270,
     right: 12,
     x: { domain: extent(every.map(([round]) => round)), title: "Rounds" },
-    y: { domain: [0, Math.max(...every.map(([, value]) => value), smallest)], title: "Share of the training rows", nice: true },
+    y: { domain: [0, Math.max(...every.map(([, value]) => value), smallest)], title: "Share of the training rows",
+      nice: true },
     marks: ({ add, x, y, right }) => {
       series.forEach(([points, hue, words]) => {
-        add("path", { class: `line c-${hue}`, "stroke-dasharray": hue === "orange" && "7 3", d: pathThrough(points.map(([round, value]) => [x(round), y(value)])) });
+        add("path", { class: `line c-${hue}`, "stroke-dasharray": hue === "orange" && "7 3",
+          d: pathThrough(points.map(([round, value]) => [x(round), y(value)])) });
         const [round, value] = points[Math.floor(points.length * 0.62)];
-        add("text", { class: `halo t-${hue}`, x: Math.min(x(round), right - 40), y: y(value) - 8, "text-anchor": "middle" }, words);
+        add("text", { class: `halo t-${hue}`, x: Math.min(x(round), right - 40), y: y(value) - 8,
+          "text-anchor": "middle" }, words);
       });
-      return series.flatMap(([points, , words]) => points.map(([round, value]) => ({ x: x(round), y: y(value), words: `${words} ${num(value)}\nround ${whole(round)}` })));
+      return series.flatMap(([points, , words]) => points.map(([round, value]) => ({ x: x(round), y: y(value),
+        words: `${words} ${num(value)}\nround ${whole(round)}` })));
     },
-    table: () => ({ columns: ["round", ...series.map(([, , words]) => words)], rows: series[0][0].map(([round, value], i) =>
+    table: () => ({ columns: ["round", ...series.map(([, , words]) => words)],
+      rows: series[0][0].map(([round, value], i) =>
       [whole(round), num(value), ...series.slice(1).map(([points]) => num(points[i]?.[1]))]) }),
   });
 }
@@ -68,7 +74,8 @@ function edgeChart(certificate) {
     x: { domain: extent(points.map(([round]) => round)), title: "Rounds", pad: 0.01 },
     y: { domain: extent([0, ...points.map(([, edge]) => edge)]), title: "Edge, ½ − error", nice: true },
     marks: ({ add, x, y }) => points.map(([round, edge]) => {
-      add("circle", { class: "f-blue", cx: x(round), cy: y(edge), r: points.length > 120 ? 1.8 : 2.8, "fill-opacity": 0.7 });
+      add("circle", { class: "f-blue", cx: x(round), cy: y(edge), r: points.length > 120 ? 1.8 : 2.8,
+        "fill-opacity": 0.7 });
       return { x: x(round), y: y(edge), words: `round ${whole(round)}\nedge ${num(edge)}` };
     }),
     table: () => ({ columns: ["round", "edge"], rows: points.map(([round, edge]) => [whole(round), num(edge)]) }),
@@ -78,7 +85,8 @@ function edgeChart(certificate) {
 function marginChart(margins) {
   if (!margins?.edges) return null;
   const total = sum(Object.values(margins.counts).flat()) || 1;
-  const wrong = sum(Object.values(margins.counts).flatMap((counts) => counts.filter((_, i) => margins.edges[i + 1] <= 1e-9)));
+  const wrong = sum(Object.values(margins.counts).flatMap((counts) => counts.filter((_,
+    i) => margins.edges[i + 1] <= 1e-9)));
   return barsOver(margins, {
     title: "Margins",
     subtitle: `The vote is wrong on ${percent(wrong / total)} of the rows, in orange`,

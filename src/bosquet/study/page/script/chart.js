@@ -60,7 +60,8 @@ function dataTable(spec) {
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     const { columns, rows } = spec.table();
-    details.append(h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `${spec.label}, as a table` },
+    details.append(h("div", { class: "scroller", tabindex: "0", role: "region",
+      "aria-label": `${spec.label}, as a table` },
       plainTable(columns, rows, spec.label)));
   });
   return details;
@@ -141,7 +142,8 @@ function framed(svg, spec, width, height) {
   if (spec.y.title) add("text", { x: 0, y: 12 }, fitted(spec.y.title, width));
   add("line", { class: "baseline", x1: left, x2: right, y1: bottom, y2: bottom });
   xTicks(add, x, left, right, bottom, width);
-  if (spec.x.title) add("text", { x: (left + right) / 2, y: bottom + 37, "text-anchor": "middle" }, fitted(spec.x.title, width));
+  if (spec.x.title) add("text", { x: (left + right) / 2, y: bottom + 37, "text-anchor": "middle" },
+    fitted(spec.x.title, width));
   return { svg, add, x, y, left, right, top, bottom, width, height };
 }
 

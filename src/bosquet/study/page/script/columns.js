@@ -12,9 +12,11 @@ const ORDERS = {
 function columnsPart() {
   const { columns } = RECORD.exploration;
   if (!columns.length) return null;
-  const state = { search: "", order: columns.some((column) => known(column.relation)) ? "relation" : "table", shown: FIRST_COLUMNS };
+  const state = { search: "", order: columns.some((column) => known(column.relation)) ? "relation" : "table",
+    shown: FIRST_COLUMNS };
   const grid = h("div", { class: "grid columns" });
-  const more = h("button", { type: "button", class: "more", on: { click: () => { state.shown += 4 * FIRST_COLUMNS; show(); } } });
+  const more = h("button", { type: "button", class: "more",
+    on: { click: () => { state.shown += 4 * FIRST_COLUMNS; show(); } } });
   const show = () => {
     const matching = columns.filter((column) => column.name.toLowerCase().includes(state.search.trim().toLowerCase()));
     const key = ORDERS[state.order][1];
@@ -30,10 +32,11 @@ function columnsPart() {
   return sub("Column by column", grouped.length > 1
     ? "Each class has its own hundred per cent, so that a rare one can be compared with a common one."
     : null,
-  grouped.length > 1 && grouped.length <= 4 && keys(grouped.map((name) => [hueOf(name), shortened(name, 40)])),
+  grouped.length > 1 && grouped.length <= 3 && keys(grouped.map((name) => [hueOf(name), shortened(name, 40)])),
   columns.length > 4 && h("div", { class: "controls" },
     searchField("Find a column", (value) => { state.search = value; show(); }),
-    chooser("First come those by", Object.entries(ORDERS).map(([name, [words]]) => [name, words]), state.order, (value) => { state.order = value; show(); })),
+    chooser("First come those by", Object.entries(ORDERS).map(([name, [words]]) => [name, words]), state.order,
+      (value) => { state.order = value; show(); })),
   grid, more);
 }
 
@@ -58,11 +61,16 @@ function columnFigure(column) {
     ? ` Quartiles ${column.quantiles.map((value) => num(value)).join(", ")}.` : "";
   const spec = { title: column.name, subtitle: words, label: `${column.name}: ${words}.${quantiles}`, height: 150 };
   const groups = Object.keys(histogram?.counts || {});
-  if (["identifier", "constant", "text"].includes(column.kind) || !groups.length || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
-    return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name), h("p", {}, words)),
-      h("p", { class: "note" }, column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout." : column.kind === "text" ? "Free text." : "No distribution to draw."));
+  if (["identifier", "constant",
+    "text"].includes(column.kind) || !groups.length
+    || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
+    return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name),
+      h("p", {}, words)),
+      h("p", { class: "note" },
+        column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout."
+        : column.kind === "text" ? "Free text." : "No distribution to draw."));
   }
-  if (groups.length > 4) return classBands(spec, histogram, groups);
+  if (groups.length > 3) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);
 }
 
@@ -71,22 +79,25 @@ const sharesOf = (counts) => {
   return counts.map((count) => count / total);
 };
 
-// A number: one stepped outline a class.
+// A number: one stepped outline a class. What is drawn is density: bins at the ends may be wider than the others.
 function outlines(spec, { edges, counts }, groups) {
   const shares = groups.map((group) => sharesOf(counts[group]));
+  const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
+  const usual = [...widths].sort((a, b) => a - b)[Math.floor(widths.length / 2)] || 1;
+  const heights = shares.map((each) => each.map((share, i) => (widths[i] > 0 ? (share * usual) / widths[i] : share)));
   return chart({
     ...spec,
     x: { domain: extent(edges) },
-    y: { domain: [0, Math.max(...shares.flat())], hidden: true },
+    y: { domain: [0, Math.max(...heights.flat())], hidden: true },
     marks: ({ add, x, y, bottom }) => {
       const points = [];
       groups.forEach((group, g) => {
         const hue = groups.length > 1 ? hueOf(group) : "blue";
-        const outline = shares[g].flatMap((share, i) => [[x(edges[i]), y(share)], [x(edges[i + 1]), y(share)]]);
+        const outline = heights[g].flatMap((height, i) => [[x(edges[i]), y(height)], [x(edges[i + 1]), y(height)]]);
         const closed = [[x(edges[0]), bottom], ...outline, [x(edges[edges.length - 1]), bottom]];
         add("path", { class: `band f-${hue}`, d: pathThrough(closed) });
         add("path", { class: `line c-${hue}`, "stroke-width": 1.6, d: pathThrough(closed) });
-        shares[g].forEach((share, i) => points.push({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(share),
+        shares[g].forEach((share, i) => points.push({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(heights[g][i]),
           words: `${num(edges[i])} to ${num(edges[i + 1])}\n${groups.length > 1 ? `${group}: ` : ""}${percent(share)}, ${counted(counts[group][i], "row")}` }));
       });
       return points;
@@ -108,10 +119,12 @@ function levelBars(spec, { levels, counts }, groups) {
       const side = Math.min(Math.ceil(Math.max(...shown.map((level) => wordsWidth(level)))) + 8, width * 0.45);
       return shown.flatMap((level, i) => {
         const top = i * line + 3;
-        svg.append(s("text", { x: side - 6, y: top + (line - 7) / 2 + 4, "text-anchor": "end" }, fitted(level, side - 6), s("title", {}, level)));
+        svg.append(s("text", { x: side - 6, y: top + (line - 7) / 2 + 4, "text-anchor": "end" },
+          fitted(level, side - 6), s("title", {}, level)));
         return groups.map((group, g) => {
           const wide = (shares[g][i] / most) * (width - side - 8);
-          svg.append(s("rect", { class: `f-${groups.length > 1 ? hueOf(group) : "blue"}`, x: side, y: top + g * thick, width: Math.max(wide, 0.8), height: thick - 1 }));
+          svg.append(s("rect", { class: `f-${groups.length > 1 ? hueOf(group) : "blue"}`, x: side, y: top + g * thick,
+            width: Math.max(wide, 0.8), height: thick - 1 }));
           return { x: side + wide, y: top + (g + 0.5) * thick,
             words: `${level}\n${groups.length > 1 ? `${group}: ` : ""}${percent(shares[g][i])}, ${counted(counts[group][i], "row")}` };
         });
@@ -139,11 +152,14 @@ function classBands(spec, { edges, levels, counts }, groups) {
         s("text", { x: width, y: bottom + 15, "text-anchor": "end" }, fitted(ends[1], (width - side) / 2 - 6)));
       return groups.flatMap((group, g) => {
         const most = Math.max(...shares[g]) || 1;
-        if (g % every === 0) svg.append(s("text", { x: side - 6, y: (g + 0.5) * line + 4, "text-anchor": "end" }, fitted(group, side - 8)));
+        if (g % every === 0) svg.append(s("text", { x: side - 6, y: (g + 0.5) * line + 4, "text-anchor": "end" },
+          fitted(group, side - 8)));
         return shares[g].map((share, i) => {
-          svg.append(s("rect", { class: "cell", "stroke-width": 0.5, x: side + i * cell, y: g * line, width: cell, height: line, vars: { "--v": (share / most).toFixed(3) } }));
+          svg.append(s("rect", { class: "cell", "stroke-width": 0.5, x: side + i * cell, y: g * line, width: cell,
+            height: line, vars: { "--v": (share / most).toFixed(3) } }));
           const where = edges ? `${num(edges[i])} to ${num(edges[i + 1])}` : levels[i];
-          return { x: side + (i + 0.5) * cell, y: (g + 0.5) * line, words: `${group}\n${where}: ${percent(share)}, ${counted(counts[group][i], "row")}` };
+          return { x: side + (i + 0.5) * cell, y: (g + 0.5) * line,
+            words: `${group}\n${where}: ${percent(share)}, ${counted(counts[group][i], "row")}` };
         });
       });
     },

@@ -57,13 +57,15 @@ function complexityChart(method) {
       }
       add("path", { class: "line c-blue", d: pathThrough(line.map((point) => [x(point.at), y(point.score)])) });
       for (const point of points) {
-        if (point !== chosen) add("circle", { class: "open c-blue", cx: x(point.at), cy: y(point.score), r: points.length > 40 ? 1.5 : 3 });
+        if (point !== chosen) add("circle", { class: "open c-blue", cx: x(point.at), cy: y(point.score),
+          r: points.length > 40 ? 1.5 : 3 });
       }
       if (chosen) add("circle", { class: "f-blue", cx: x(chosen.at), cy: y(chosen.score), r: 6 });
       return points.map((point) => ({ x: x(point.at), y: y(point.score), words: told(point) }));
     },
     table: () => ({ columns: [curve.parameter, curve.score, "standard error", "chosen"],
-      rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.spread, places), point.chosen ? "yes" : ""]) }),
+      rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.spread, places),
+        point.chosen ? "yes" : ""]) }),
   });
 }
 

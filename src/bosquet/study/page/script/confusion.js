@@ -22,7 +22,8 @@ function confusionFigure(method, classes, counts, totals) {
       return head + cell * classes.length + 4;
     },
     draw: (svg, width) => drawMatrix(svg, width, classes, counts, totals, told),
-    table: () => ({ columns: ["is / called", ...classes], rows: counts.map((row, i) => [classes[i], ...row.map(whole)]) }),
+    table: () => ({ columns: ["is / called", ...classes],
+      rows: counts.map((row, i) => [classes[i], ...row.map(whole)]) }),
   });
 }
 
@@ -41,7 +42,8 @@ function drawMatrix(svg, width, classes, counts, totals, told) {
   classes.forEach((name, i) => {
     const middle = (i + 0.5) * cell;
     if (named) {
-      svg.append(s("text", { x: side - 6, y: head + middle + 4, "text-anchor": "end" }, fitted(name, side - 8), s("title", {}, name)));
+      svg.append(s("text", { x: side - 6, y: head + middle + 4, "text-anchor": "end" }, fitted(name, side - 8),
+        s("title", {}, name)));
       const column = upright
         ? { transform: `translate(${side + middle + 4} ${head - 6}) rotate(-90)` }
         : { x: side + middle, y: head - 7, "text-anchor": "middle" };
@@ -54,7 +56,8 @@ function drawMatrix(svg, width, classes, counts, totals, told) {
       svg.append(s("rect", { class: i === j ? "cell" : "cell against", x, y, width: cell, height: cell,
         vars: { "--v": (i === j ? share : Math.sqrt(share)).toFixed(3) } }));
       if (wordsWidth(whole(count)) < cell - 4 && (count || cell > 34)) {
-        svg.append(s("text", { class: "cell-text", x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" }, whole(count)));
+        svg.append(s("text", { class: "cell-text", x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" },
+          whole(count)));
       }
       points.push({ x: x + cell / 2, y: y + cell / 2, words: told(i, j) });
     });
@@ -70,7 +73,8 @@ function commonest(classes, counts, totals) {
   if (!mistakes.length) return h("p", {}, "No test row was classified wrongly.");
   const rows = mistakes.slice(0, 6).map(({ i, j, count }) =>
     [`“${shortened(classes[i], 24)}” called “${shortened(classes[j], 24)}”`, whole(count), percent(count / totals[i])]);
-  return [h("h3", {}, "Commonest mistakes"), plainTable(["Mistake", "Rows", "Of the class"], rows, "Commonest mistakes")];
+  return [h("h3", {}, "Commonest mistakes"), plainTable(["Mistake", "Rows", "Of the class"], rows,
+    "Commonest mistakes")];
 }
 
 function classTable(classes, counts, totals) {
@@ -78,6 +82,7 @@ function classTable(classes, counts, totals) {
   const rows = classes.map((name, i) => [shortened(name, 28), whole(totals[i]),
     percent(totals[i] ? counts[i][i] / totals[i] : NaN), percent(called[i] ? counts[i][i] / called[i] : NaN)]);
   return h("div", { class: "sub" }, h("h3", {}, "Class by class"),
-    h("div", { class: "scroller tall", tabindex: "0", role: "region", "aria-label": "Recall and precision of each class" },
+    h("div", { class: "scroller tall", tabindex: "0", role: "region",
+      "aria-label": "Recall and precision of each class" },
       plainTable(["Class", "Rows", "Recall", "Precision"], rows, "Recall and precision of each class")));
 }

@@ -1,7 +1,8 @@
 // ROC, precision against recall, and calibration, on the test rows of the first split.
 
 function heldOutSection() {
-  const methods = DONE.filter((method) => method.test && (hasCurves(method.test.roc) || hasCurves(method.test.pr) || method.test.calibration?.length));
+  const methods = DONE.filter((method) => method.test && (hasCurves(method.test.roc) || hasCurves(method.test.pr)
+    || method.test.calibration?.length));
   if (!methods.length || RECORD.task === "regression") return null;
   const start = methods.includes(CHOSEN) ? CHOSEN : methods[0];
   const classes = Object.keys(start.test.roc || start.test.pr || {});
@@ -41,10 +42,13 @@ function drawHeldOut(state, methods, figures, legend) {
 }
 
 const CURVES = {
-  roc: { title: "ROC: hits against false alarms", x: "False alarms: share of the others flagged", y: "Hits: share of the class found",
+  roc: { title: "ROC: hits against false alarms", x: "False alarms: share of the others flagged",
+    y: "Hits: share of the class found",
     area: (points) => trapezoid(points), named: "area", guide: () => [[0, 0], [1, 1]] },
-  pr: { title: "Precision against recall", x: "Recall: share of the class found", y: "Precision: share of the flagged that are right",
-    area: (points) => steps(points), named: "average precision", guide: (share) => known(share) && [[0, share], [1, share]] },
+  pr: { title: "Precision against recall", x: "Recall: share of the class found",
+    y: "Precision: share of the flagged that are right",
+    area: (points) => steps(points), named: "average precision",
+      guide: (share) => known(share) && [[0, share], [1, share]] },
 };
 
 function trapezoid(points) {
@@ -63,7 +67,8 @@ function curveChart(kind, name, shown, behind) {
   if (!shown.some(([method]) => of(method)?.length)) return null;
   const areas = shown.filter(([method]) => of(method)?.length)
     .map(([method, hue]) => [hue, method.title, words.area(of(method))]);
-  const told = areas.map(([, , area], i) => (i ? `beside it ${decimal(area, 3)}` : `${words.named} ${decimal(area, 3)}`)).join(", ");
+  const told = areas.map(([, , area],
+    i) => (i ? `beside it ${decimal(area, 3)}` : `${words.named} ${decimal(area, 3)}`)).join(", ");
   return chart({
     title: words.title,
     subtitle: told[0].toUpperCase() + told.slice(1),
@@ -72,7 +77,8 @@ function curveChart(kind, name, shown, behind) {
     x: { domain: [0, 1], ticks: SHARE_TICKS, title: words.x },
     y: { domain: [0, 1], ticks: SHARE_TICKS, title: words.y },
     marks: ({ add, x, y }) => {
-      const trace = (points, attributes) => add("path", { ...attributes, d: pathThrough(points.map(([a, b]) => [x(a), y(b)])) });
+      const trace = (points, attributes) => add("path",
+        { ...attributes, d: pathThrough(points.map(([a, b]) => [x(a), y(b)])) });
       const guide = words.guide(shareOf(name));
       if (guide) trace(guide, { class: "guide" });
       for (const method of behind) if (of(method)) trace(of(method), { class: "line thin c-grey" });
@@ -84,7 +90,8 @@ function curveChart(kind, name, shown, behind) {
         ? `finds ${percent(b)} of the class\nwith ${percent(a)} false alarms`
         : `finds ${percent(a)} of the class\n${percent(b)} of the flagged are right` }));
     },
-    table: () => ({ columns: [words.x, words.y], rows: (of(shown[0][0]) || []).map(([a, b]) => [decimal(a, 3), decimal(b, 3)]) }),
+    table: () => ({ columns: [words.x, words.y],
+      rows: (of(shown[0][0]) || []).map(([a, b]) => [decimal(a, 3), decimal(b, 3)]) }),
   });
 }
 
@@ -113,10 +120,13 @@ function calibrationChart(shown) {
       for (const [method, hue] of [...shown].reverse()) {
         const bins = of(method);
         const most = Math.max(...bins.map((bin) => bin.n));
-        add("path", { class: `line thin c-${hue}`, d: pathThrough(bins.map((bin) => [x(bin.forecast), y(bin.observed)])) });
+        add("path", { class: `line thin c-${hue}`,
+          d: pathThrough(bins.map((bin) => [x(bin.forecast), y(bin.observed)])) });
         for (const bin of bins) {
-          if (known(bin.low)) add("line", { class: `whisker c-${hue}`, x1: x(bin.forecast), x2: x(bin.forecast), y1: y(bin.low), y2: y(bin.high) });
-          add("circle", { class: `f-${hue}`, cx: x(bin.forecast), cy: y(bin.observed), r: 2.5 + 4 * Math.sqrt(bin.n / most) });
+          if (known(bin.low)) add("line", { class: `whisker c-${hue}`, x1: x(bin.forecast), x2: x(bin.forecast),
+            y1: y(bin.low), y2: y(bin.high) });
+          add("circle", { class: `f-${hue}`, cx: x(bin.forecast), cy: y(bin.observed),
+            r: 2.5 + 4 * Math.sqrt(bin.n / most) });
         }
       }
       return of(shown[0][0]).map((bin) => ({ x: x(bin.forecast), y: y(bin.observed),
@@ -135,14 +145,16 @@ function trustFacts() {
   if (coverage && known(coverage.nominal) && known(coverage.observed)) {
     const size = known(coverage.mean_width) ? `; their mean width is ${num(coverage.mean_width)}`
       : known(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
-    facts.push(h("p", {}, `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
+    facts.push(h("p", {},
+      `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
       + `held it in ${percent(coverage.observed)} of the test rows${size}.`));
   }
   if (calibration && (known(calibration.ece) || known(calibration.brier))) {
-    const after = (key) => (known(calibration[`${key}_after`]) ? ` (${num(calibration[`${key}_after`])} once calibrated)` : "");
+    const after = (key) => (known(calibration[`${key}_after`])
+      ? ` (${decimal(calibration[`${key}_after`], 3)} once calibrated)` : "");
     facts.push(h("p", {}, [["ece", "Forecasts and outcomes differ by"], ["brier", "the Brier score is"]]
       .filter(([key]) => known(calibration[key]))
-      .map(([key, words]) => `${words} ${num(calibration[key])}${after(key)}`).join("; ") + "."));
+      .map(([key, words]) => `${words} ${decimal(calibration[key], 3)}${after(key)}`).join("; ") + "."));
   }
   return facts.length ? sub("Can its certainty be trusted?", null, facts) : null;
 }

@@ -16,7 +16,8 @@ function sortable(table) {
     const asNumbers = head.dataset.sort === "number";
     const valueOf = (row) => row.cells[place]?.dataset.value ?? "";
     const rows = [...body.rows].filter((row) => !row.classList.contains("more-of"));
-    const followers = new Map(rows.map((row) => [row, row.nextElementSibling?.classList.contains("more-of") ? row.nextElementSibling : null]));
+    const followers = new Map(rows.map((row) => [row,
+      row.nextElementSibling?.classList.contains("more-of") ? row.nextElementSibling : null]));
     rows.sort((a, b) => {
       // Methods without a score stay at the end whatever the order.
       const absent = a.classList.contains("absent") - b.classList.contains("absent");
@@ -72,7 +73,8 @@ function aboutMethod(method) {
   return [
     method.message && h("p", {}, method.message),
     pairsList(facts),
-    Object.keys(method.setting).length > 0 && [h("h3", {}, "Setting chosen in the first split"), pairsList(method.setting)],
+    Object.keys(method.setting).length > 0 && [h("h3", {}, "Setting chosen in the first split"),
+      pairsList(method.setting)],
     Object.keys(method.details).length > 0 && [h("h3", {}, "Of the fitted model"), pairsList(method.details)],
   ];
 }
@@ -86,19 +88,22 @@ function metricsTable() {
     return { metric, places: placesFor(values), best: metric.higher_is_better ? high : low };
   });
   const table = h("table", { class: "metrics" },
-    h("caption", { class: "hidden" }, "Every metric, mean over the splits"),
+    h("caption", { class: "hidden" }, "Every metric"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", "data-sort": "text" }, "Method"), column.map(({ metric }) =>
-      h("th", { scope: "col", "data-sort": "number", title: metric.higher_is_better ? "higher is better" : "lower is better" },
+      h("th", { scope: "col", "data-sort": "number",
+        title: metric.higher_is_better ? "higher is better" : "lower is better" },
         metric.title)))),
     h("tbody", {}, DONE.map((method) => h("tr", {},
       h("th", { scope: "row", "data-value": method.title, title: method.title }, shortened(method.title, 30)),
       column.map(({ metric, places, best }) => {
         const value = method.metrics[metric.name];
-        return h("td", { "data-value": known(value) ? value : "", class: value === best && "top" }, decimal(value, places));
+        return h("td", { "data-value": known(value) ? value : "", class: value === best && "top" },
+          decimal(value, places));
       })))));
   sortable(table);
   const lower = metrics.filter((metric) => !metric.higher_is_better).map((metric) => inSentence(metric.title));
-  const words = `Means over the splits; the best of each column in bold. ${lower.length ? `For ${listed(lower, 9)} lower is better, for the others higher.` : "Higher is better throughout."}`;
+  const where = RECORD.repeats > 1 ? "Means over the splits" : "On the test rows";
+  const words = `${where}; the best of each column in bold. ${lower.length ? `For ${listed(lower, 9)} lower is better, for the others higher.` : "Higher is better throughout."}`;
   return sub("By every metric", words,
     h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Methods by every metric" }, table));
 }

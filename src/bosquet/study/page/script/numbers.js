@@ -36,7 +36,7 @@ function num(value, digits = 3) {
   return grouped(places ? String(Number(fixed)) : fixed);
 }
 
-const percent = (share, places = 1) => (known(share) ? `${decimal(100 * share, places)} %` : NOTHING);
+const percent = (share, places = 1) => (known(share) ? `${decimal(100 * share, places)}\u00a0%` : NOTHING);
 
 function duration(seconds) {
   if (!known(seconds)) return NOTHING;

@@ -47,7 +47,8 @@ function start() {
     [qualitiesSection, "qualities"],
   ].map(([build, name]) => guarded(build, name)).filter(Boolean);
   document.getElementById("figures").append(...parts.map((part) => part.element));
-  navigation([{ id: "leaderboard", nav: "Methods" }, ...parts.filter((part) => part.nav), { id: "notes", nav: "Notes" }, { id: "method", nav: "How" }]);
+  navigation([{ id: "leaderboard", nav: "Methods" }, ...parts.filter((part) => part.nav),
+    { id: "notes", nav: "Notes" }, { id: "method", nav: "How" }]);
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 

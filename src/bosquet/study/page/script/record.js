@@ -20,12 +20,15 @@ const NAMES = ["Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Poisson"]
 
 function inSentence(title) {
   const first = title.split(" ")[0];
-  return /^.[a-zà-ÿ]*$/.test(first) && !NAMES.includes(first) ? title[0].toLowerCase() + title.slice(1) : title;
+  const words = /^.[a-zà-ÿ]*$/.test(first) && !NAMES.includes(first) ? title[0].toLowerCase() + title.slice(1) : title;
+  // "SVM, linear" would read as two.
+  return words.replace(/^([^,]+), (.+)$/, "$1 ($2)");
 }
 
 /* A section of the page: `nav` is its name in the bar, `lead` the sentence under its title. */
 function section(id, nav, title, lead, ...children) {
-  const element = h("section", { id, class: "block" }, h("h2", {}, title), lead && h("p", { class: "lead" }, lead), children);
+  const element = h("section", { id, class: "block" }, h("h2", {}, title), lead && h("p", { class: "lead" }, lead),
+    children);
   return { id, nav, element };
 }
 

@@ -18,7 +18,8 @@ function regressionSection() {
   show(start.name);
   return section("test", "Test rows", "How close do the predictions come?",
     `The ${whole(start.test.n_rows)} test rows of the first split; of many, a sample is drawn.`,
-    methods.length > 1 && h("div", { class: "controls" }, chooser("Method", methods.map((method) => [method.name, method.title]), start.name, show)),
+    methods.length > 1 && h("div", { class: "controls" },
+      chooser("Method", methods.map((method) => [method.name, method.title]), start.name, show)),
     figures, trustFacts());
 }
 
@@ -59,8 +60,10 @@ function leftOverChart(method, pairs) {
     marks: ({ add, x, y, left, right }) => {
       add("line", { class: "zero", x1: left, x2: right, y1: y(0), y2: y(0) });
       return rest.map(([prediction, residual]) => {
-        add("circle", { class: "f-blue", cx: x(prediction), cy: y(residual), r: 2.6, "fill-opacity": veil(rest.length) });
-        return { x: x(prediction), y: y(residual), words: `predicted ${num(prediction, 4)}\nleft over ${num(residual)}` };
+        add("circle", { class: "f-blue", cx: x(prediction), cy: y(residual), r: 2.6,
+          "fill-opacity": veil(rest.length) });
+        return { x: x(prediction), y: y(residual),
+          words: `predicted ${num(prediction, 4)}\nleft over ${num(residual)}` };
       });
     },
   });
@@ -92,7 +95,8 @@ function barsOver(histogram, words) {
     marks: ({ add, x, y, top, bottom }) => {
       counts.forEach((count, i) => {
         const wide = Math.max(x(edges[i + 1]) - x(edges[i]) - 1, 0.8);
-        add("rect", { class: `f-${words.hue(edges[i], edges[i + 1])}`, x: x(edges[i]), y: y(count), width: wide, height: Math.max(bottom - y(count), 0) });
+        add("rect", { class: `f-${words.hue(edges[i], edges[i + 1])}`, x: x(edges[i]), y: y(count), width: wide,
+          height: Math.max(bottom - y(count), 0) });
       });
       if (known(words.mark) && words.mark > edges[0] && words.mark < edges[edges.length - 1]) {
         add("line", { class: "zero", x1: x(words.mark), x2: x(words.mark), y1: top, y2: bottom });
@@ -100,6 +104,7 @@ function barsOver(histogram, words) {
       return counts.map((count, i) => ({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(count),
         words: `${num(edges[i])} to ${num(edges[i + 1])}\n${counted(count, "row")}, ${percent(count / total)}` }));
     },
-    table: () => ({ columns: ["from", "to", "rows"], rows: counts.map((count, i) => [num(edges[i]), num(edges[i + 1]), whole(count)]) }),
+    table: () => ({ columns: ["from", "to", "rows"],
+      rows: counts.map((count, i) => [num(edges[i]), num(edges[i + 1]), whole(count)]) }),
   });
 }

@@ -27,12 +27,14 @@ function rowsSection() {
   const set = (key) => (value) => { state[key] = value; show(); };
   const truths = [...new Set(rows.map((row) => row.truth))].sort();
   const controls = h("div", { class: "controls" },
-    present.length > 1 && choices("Kind of row", [...present.map((kind) => [kind, KINDS[kind]]), ["all", "All"]], state.kind, set("kind")),
+    present.length > 1 && choices("Kind of row", [...present.map((kind) => [kind, KINDS[kind]]), ["all", "All"]],
+      state.kind, set("kind")),
     searchField("Search in the values", set("search")),
-    RECORD.task !== "regression" && truths.length > 1 && chooser("True class", [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
+    RECORD.task !== "regression" && truths.length > 1 && chooser("True class",
+      [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
   return section("rows", "Rows", "Row by row: where it errs, and why",
-    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "on the scale of the model itself (log-odds, votes or shares) for the class it is called"}.`,
+    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the class it is called, on the model’s own scale"}.`,
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 
@@ -41,7 +43,8 @@ function rowMatches(row, { kind, search, truth }) {
   if (truth && row.truth !== truth) return false;
   const sought = search.trim().toLowerCase();
   if (!sought) return true;
-  const words = [String(row.row), row.truth, row.prediction, ...Object.entries(row.values).map(([name, value]) => `${name} ${value} ${name}=${value}`)];
+  const words = [String(row.row), row.truth, row.prediction,
+    ...Object.entries(row.values).map(([name, value]) => `${name} ${value} ${name}=${value}`)];
   return words.some((word) => String(word).toLowerCase().includes(sought));
 }
 
@@ -50,12 +53,14 @@ function rowTable(rows, state, choose) {
   const places = placesFor(rows.map((row) => row.score));
   const body = h("tbody", {}, rows.map((row, i) => h("tr",
     { tabindex: row === state.chosen ? "0" : "-1", "aria-selected": String(row === state.chosen), "data-index": i },
-    h("th", { scope: "row" }, String(row.row)), h("td", { title: row.truth }, row.truth), h("td", { title: row.prediction }, row.prediction),
+    h("th", { scope: "row" }, String(row.row)), h("td", { title: row.truth }, row.truth),
+      h("td", { title: row.prediction }, row.prediction),
     h("td", { class: "number" }, decimal(row.score, places)))));
   const pick = (index) => {
     const to = body.rows[index];
     if (!to) return;
-    for (const other of body.rows) { other.setAttribute("aria-selected", String(other === to)); other.tabIndex = other === to ? 0 : -1; }
+    for (const other of body.rows) { other.setAttribute("aria-selected",
+      String(other === to)); other.tabIndex = other === to ? 0 : -1; }
     choose(rows[index]);
     to.focus({ preventScroll: true });
     to.scrollIntoView({ block: "nearest" });
@@ -72,7 +77,8 @@ function rowTable(rows, state, choose) {
     pick(to);
   });
   return h("table", { role: "grid" }, h("caption", { class: "hidden" }, "Rows to choose from"),
-    h("thead", {}, h("tr", {}, ["Row", "Truth", "Predicted"].map((title) => h("th", { scope: "col" }, title)), h("th", { scope: "col", class: "number" }, scored))), body);
+    h("thead", {}, h("tr", {}, ["Row", "Truth", "Predicted"].map((title) => h("th", { scope: "col" }, title)),
+      h("th", { scope: "col", class: "number" }, scored))), body);
 }
 
 function rowDetail(row) {
@@ -92,7 +98,8 @@ function stepsOf(row) {
   const shown = reasons.length > MOST_REASONS ? reasons.slice(0, MOST_REASONS - 1) : reasons;
   const rest = reasons.slice(shown.length);
   const steps = shown.map((reason) => ({ words: `${reason.feature} = ${reason.value}`, effect: reason.effect }));
-  if (rest.length) steps.push({ words: `${rest.length} others together`, effect: sum(rest.map((reason) => reason.effect)) });
+  if (rest.length) steps.push({ words: `${rest.length} others together`,
+    effect: sum(rest.map((reason) => reason.effect)) });
   let at = row.base;
   return steps.map((step) => ({ ...step, from: at, to: (at += step.effect) }));
 }
@@ -110,7 +117,8 @@ function waterfall(row) {
     draw: (svg, width, height) => {
       const side = Math.min(Math.ceil(Math.max(...steps.map((step) => wordsWidth(step.words)), 90)) + 12, width * 0.46);
       const beside = Math.max(...steps.map((step) => wordsWidth(signed(step.effect), "600 12px")), 30) + 12;
-      const x = scaleOver({ domain: extent([row.base, ...steps.map((step) => step.to)]) }, side + beside, width - beside, width > 500 ? 4 : 2);
+      const x = scaleOver({ domain: extent([row.base, ...steps.map((step) => step.to)]) }, side + beside,
+        width - beside, width > 500 ? 4 : 2);
       const bottom = height - 24;
       for (const [value, words] of x.ticks) {
         svg.append(s("line", { class: "gridline", x1: x(value), x2: x(value), y1: 0, y2: bottom }),
@@ -128,7 +136,8 @@ function waterfall(row) {
       points.push(stop("in sum", end, steps.length + 1));
       return points;
     },
-    table: () => ({ columns: ["reason", "effect", "sum so far"], rows: steps.map((step) => [step.words, signed(step.effect), num(step.to)]) }),
+    table: () => ({ columns: ["reason", "effect", "sum so far"],
+      rows: steps.map((step) => [step.words, signed(step.effect), num(step.to)]) }),
   });
 }
 
@@ -138,7 +147,8 @@ function waterfallStep(svg, step, x, place, line, side, signed) {
   const [left, right] = [Math.min(x(step.from), x(step.to)), Math.max(x(step.from), x(step.to))];
   svg.append(
     s("line", { class: "guide", x1: x(step.from), x2: x(step.from), y1: middle - line, y2: middle }),
-    s("text", { class: "ink", x: side - 6, y: middle + 4, "text-anchor": "end" }, fitted(step.words, side - 8), s("title", {}, step.words)),
+    s("text", { class: "ink", x: side - 6, y: middle + 4, "text-anchor": "end" }, fitted(step.words, side - 8),
+      s("title", {}, step.words)),
     s("rect", { class: `f-${hue}`, x: left, y: middle - 8, width: Math.max(right - left, 1.5), height: 16 }),
     step.effect >= 0
       ? s("text", { class: `halo t-${hue}`, x: right + 5, y: middle + 4 }, signed(step.effect))

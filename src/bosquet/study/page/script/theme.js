@@ -25,7 +25,8 @@ function themeButton() {
 }
 
 function sunOrMoon(theme) {
-  const svg = s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": 1.5 });
+  const svg = s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true", fill: "none", stroke: "currentColor",
+    "stroke-width": 1.5 });
   if (theme === "dark") {
     svg.append(s("path", { d: "M13.5 9.8A6 6 0 0 1 6.2 2.5a6 6 0 1 0 7.3 7.3z", "stroke-linejoin": "round" }));
     return svg;

@@ -2,13 +2,15 @@
 
 function decisionSection() {
   if (RECORD.task === "regression") return null;
-  const methods = DONE.filter((method) => method.test && (method.test.thresholds?.length || method.test.confusion?.length));
+  const methods = DONE.filter((method) => method.test && (method.test.thresholds?.length
+    || method.test.confusion?.length));
   if (!methods.length) return null;
   const start = methods.includes(CHOSEN) ? CHOSEN : methods[0];
   const place = h("div", {});
   const show = (name) => {
     const method = methods.find((candidate) => candidate.name === name);
-    clear(place).append(method.test.thresholds?.length && RECORD.positive !== null ? thresholdPanel(method) : confusionPanel(method));
+    clear(place).append(method.test.thresholds?.length && RECORD.positive !== null ? thresholdPanel(method)
+      : confusionPanel(method));
   };
   show(start.name);
   const two = Boolean(start.test.thresholds?.length);
@@ -16,7 +18,8 @@ function decisionSection() {
     two
       ? `A row is called “${RECORD.positive}” when its score reaches the threshold. Moving it trades misses for false alarms.`
       : "Each row of the matrix is a true class, each column a decision; shares are of the true class.",
-    methods.length > 1 && h("div", { class: "controls" }, chooser("Method", methods.map((method) => [method.name, method.title]), start.name, show)),
+    methods.length > 1 && h("div", { class: "controls" },
+      chooser("Method", methods.map((method) => [method.name, method.title]), start.name, show)),
     place);
 }
 
@@ -38,14 +41,17 @@ function costsFromRecord() {
 }
 
 function thresholdPanel(method) {
-  const points = method.test.thresholds.filter((point) => known(point.threshold)).sort((a, b) => a.threshold - b.threshold);
+  const points = method.test.thresholds.filter((point) => known(point.threshold)).sort((a,
+    b) => a.threshold - b.threshold);
   const costs = costsFromRecord();
-  const costAt = (point) => (point.fp * costs.alarm + point.fn * costs.miss + point.tp * costs.hit + point.tn * costs.pass)
+  const costAt = (point) => (point.fp * costs.alarm + point.fn * costs.miss + point.tp * costs.hit
+    + point.tn * costs.pass)
     / (point.tn + point.fp + point.fn + point.tp);
   const nearest = (value) => points.reduce((best, point, i) =>
     (Math.abs(point.threshold - value) < Math.abs(points[best].threshold - value) ? i : best), 0);
   const cheapest = () => points.reduce((best, point, i) => (costAt(point) < costAt(points[best]) ? i : best), 0);
-  const mostBalanced = points.reduce((best, point, i) => (ratesAt(point).balanced > ratesAt(points[best]).balanced ? i : best), 0);
+  const mostBalanced = points.reduce((best, point,
+    i) => (ratesAt(point).balanced > ratesAt(points[best]).balanced ? i : best), 0);
   const chosen = nearest(known(method.test.threshold) ? method.test.threshold : 0.5);
   const id = freshId("threshold");
   const output = h("output", { for: id });
@@ -57,7 +63,8 @@ function thresholdPanel(method) {
     const point = points[Number(slider.value)];
     const words = num(point.threshold, 3);
     output.textContent = words;
-    slider.setAttribute("aria-valuetext", `threshold ${words}: ${whole(point.fp)} false alarms, ${whole(point.fn)} misses`);
+    slider.setAttribute("aria-valuetext",
+      `threshold ${words}: ${whole(point.fp)} false alarms, ${whole(point.fn)} misses`);
     clear(matrix).append(twoByTwo(point));
     clear(rates).append(...rateItems(point, costAt(point)));
     curve.redraw();
@@ -65,15 +72,18 @@ function thresholdPanel(method) {
   slider.addEventListener("input", show);
   const jump = (index) => () => { slider.value = index(); show(); };
   const jumps = h("div", { class: "choices" },
-    h("button", { type: "button", on: { click: jump(() => chosen) } }, `As chosen (${num(points[chosen].threshold, 2)})`),
+    h("button", { type: "button", on: { click: jump(() => chosen) } },
+      `As chosen (${num(points[chosen].threshold, 2)})`),
     h("button", { type: "button", on: { click: jump(cheapest) } }, "Least cost"),
     h("button", { type: "button", on: { click: jump(() => mostBalanced) } }, "Best balanced"));
-  const costInput = (words, key) => h("label", { class: "field" }, words, h("input", { type: "number", min: 0, step: "any", value: costs[key],
+  const costInput = (words, key) => h("label", { class: "field" }, words,
+    h("input", { type: "number", min: 0, step: "any", value: costs[key],
     on: { input: (event) => { costs[key] = Math.max(Number(event.target.value) || 0, 0); show(); } } }));
   const panel = h("div", { class: "decide" },
     h("div", {},
       h("div", { class: "slider" }, h("label", { for: id }, "Threshold"), output, slider), jumps,
-      h("div", { class: "controls costs" }, costInput("A false alarm costs", "alarm"), costInput("A miss costs", "miss")),
+      h("div", { class: "controls costs" }, costInput("A false alarm costs", "alarm"),
+        costInput("A miss costs", "miss")),
       curve),
     h("div", {}, matrix, rates));
   show();
@@ -92,10 +102,13 @@ function twoByTwo(point) {
   const [others, ones] = [point.tn + point.fp, point.fn + point.tp];
   return h("table", { class: "matrix" },
     h("caption", {}, "Test rows; shares are of the true class"),
-    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "called ", named(negative)), h("th", { scope: "col" }, "called ", named(positive)))),
+    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "called ", named(negative)),
+      h("th", { scope: "col" }, "called ", named(positive)))),
     h("tbody", {},
-      h("tr", {}, h("th", { scope: "row" }, "is ", named(negative)), cell(point.tn, others, false, "tn", "rightly passed"), cell(point.fp, others, true, "fp", "false alarms")),
-      h("tr", {}, h("th", { scope: "row" }, "is ", named(positive)), cell(point.fn, ones, true, "fn", "missed"), cell(point.tp, ones, false, "tp", "found"))));
+      h("tr", {}, h("th", { scope: "row" }, "is ", named(negative)),
+        cell(point.tn, others, false, "tn", "rightly passed"), cell(point.fp, others, true, "fp", "false alarms")),
+      h("tr", {}, h("th", { scope: "row" }, "is ", named(positive)), cell(point.fn, ones, true, "fn", "missed"),
+        cell(point.tp, ones, false, "tp", "found"))));
 }
 
 function rateItems(point, cost) {
@@ -124,11 +137,13 @@ function costChart(points, costAt, at) {
     },
     marks: ({ add, x, y, top, bottom }) => {
       const costs = points.map(costAt);
-      add("path", { class: "line c-blue", d: pathThrough(points.map((point, i) => [x(point.threshold), y(costs[i])])) });
+      add("path", { class: "line c-blue",
+        d: pathThrough(points.map((point, i) => [x(point.threshold), y(costs[i])])) });
       const here = points[at()];
       add("line", { class: "zero", x1: x(here.threshold), x2: x(here.threshold), y1: top, y2: bottom });
       add("circle", { class: "f-orange", cx: x(here.threshold), cy: y(costs[at()]), r: 6 });
-      return points.map((point, i) => ({ x: x(point.threshold), y: y(costs[i]), words: `threshold ${num(point.threshold)}\ncost ${num(costs[i])} a row` }));
+      return points.map((point, i) => ({ x: x(point.threshold), y: y(costs[i]),
+        words: `threshold ${num(point.threshold)}\ncost ${num(costs[i])} a row` }));
     },
   });
 }

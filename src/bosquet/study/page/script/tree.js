@@ -3,6 +3,7 @@
 function treeSection() {
   const root = WINNER?.tree;
   if (!root) return null;
+  suitWidth(root);
   const placed = placedNodes(root);
   const leaves = placed.filter((entry) => !entry.node.children.length);
   const says = h("p", { class: "tree-says", "aria-live": "polite" }, "Choose a node to read the way that leads to it.");
@@ -10,8 +11,10 @@ function treeSection() {
   return section("tree", "Tree", leaves.length > 1 ? `The tree, ${leaves.length} leaves` : "The tree",
     `${WINNER.tree_title ? `${WINNER.tree_title.replace(/[.\s]+$/, "")}. ` : ""}Where a rule holds, the way goes left; the thicker the line, the more rows take it.`,
     treeKeys(), frame, says,
-    h("p", { class: "note" }, "Drag to move; the wheel zooms once the tree is clicked, or with Ctrl. Keys: arrows, + and −, 0 for the whole tree."),
-    dataTable({ label: "The tree as rules", table: () => ({ columns: ["rules", "rows", "answer"], rows: leaves.map((entry) => [
+    h("p", { class: "note" },
+      "Drag to move; the wheel zooms once the tree is clicked, or with Ctrl. Keys: arrows, + and −, 0 for the whole tree."),
+    dataTable({ label: "The tree as rules",
+      table: () => ({ columns: ["rules", "rows", "answer"], rows: leaves.map((entry) => [
       rulesTo(entry).join(" and ") || "every row", whole(entry.node.n), leafWords(entry.node)]) }) }));
 }
 
@@ -22,12 +25,13 @@ function treeKeys() {
 
 function leafWords(node) {
   const answer = treeAnswer(node);
-  return answer.share === null ? answer.words : `${answer.words}, ${percent(answer.share, 0)}`;
+  return answer.share === null ? `mean ${answer.words}` : `${percent(answer.share, 0)} of them “${answer.words}”`;
 }
 
 function treeFrame(placed, says) {
   const stage = s("g", {});
-  const svg = s("svg", { tabindex: "0", role: "application", "aria-roledescription": "tree that can be moved and zoomed",
+  const svg = s("svg", { tabindex: "0", role: "application",
+    "aria-roledescription": "tree that can be moved and zoomed",
     "aria-label": `Decision tree of ${placed.length} nodes. Arrow keys move, plus and minus zoom, zero shows it whole; its rules follow as a table.` }, stage);
   const range = extent(placed.map((entry) => entry.node.value[0]));
   const marks = new Map();
@@ -49,9 +53,11 @@ function treeFrame(placed, says) {
     says.textContent = `${rules.length ? `If ${rules.join(" and ")}` : "All rows"}: ${counted(entry.node.n, "row")}, ${leafWords(entry.node)}.`;
   }
   const view = movable(svg, stage, placed);
-  const button = (words, label, act) => h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, words);
+  const button = (words, label, act) => h("button", { type: "button", "aria-label": label, title: label,
+    on: { click: act } }, words);
   return h("div", { class: "tree-frame" }, svg, h("div", { class: "tree-buttons" },
-    button("+", "Zoom in", () => view.zoom(1.3)), button("−", "Zoom out", () => view.zoom(1 / 1.3)), button("Whole", "Show the whole tree", () => view.whole())));
+    button("+", "Zoom in", () => view.zoom(1.3)), button("−", "Zoom out", () => view.zoom(1 / 1.3)),
+      button("Whole", "Show the whole tree", () => view.whole())));
 }
 
 function treeLink(entry, all) {
@@ -66,19 +72,22 @@ function treeNode(entry, range) {
   const { node } = entry;
   const [left, inner] = [entry.x - NODE.width / 2, NODE.width - 20];
   const leaf = !node.children.length;
-  const first = leaf ? treeAnswer(node).words : node.rule;
+  const first = leaf ? treeAnswer(node).words : shortRule(node.rule);
   const answer = treeAnswer(node);
   const second = answer.share === null
     ? `${counted(node.n, "row")}${leaf ? "" : `, mean ${answer.words}`}`
     : `${counted(node.n, "row")}, ${percent(answer.share, 0)}${leaf ? "" : ` ${answer.words}`}`;
   const said = `${leaf ? "Leaf" : "Rule"}: ${first}. ${second}.`;
-  const group = s("g", { class: "tree-node", "data-node": node.id }, s("title", {}, node.cut ? `${said} More below is not drawn.` : said),
+  const group = s("g", { class: "tree-node", "data-node": node.id },
+    s("title", {}, node.cut ? `${said} More below is not drawn.` : said),
     s("rect", { class: "box", x: left, y: entry.y, width: NODE.width, height: NODE.height, rx: leaf ? 12 : 3 }),
-    s("text", { class: "strong", x: entry.x, y: entry.y + 20, "text-anchor": "middle" }, fitted(first, inner, "600 12px")),
+    s("text", { class: "strong", x: entry.x, y: entry.y + 20, "text-anchor": "middle" },
+      fitted(first, inner, "600 12px")),
     s("text", { x: entry.x, y: entry.y + 36, "text-anchor": "middle" }, fitted(second, inner)));
   let at = left + 10;
   for (const [hue, share] of nodeShares(node, range)) {
-    group.append(s("rect", { class: hue ? `f-${hue}` : "gridline", x: at, y: entry.y + 43, width: Math.max(share * inner, 0), height: 5, fill: hue ? null : "var(--grid)" }));
+    group.append(s("rect", { class: hue ? `f-${hue}` : "gridline", x: at, y: entry.y + 43,
+      width: Math.max(share * inner, 0), height: 5, fill: hue ? null : "var(--grid)" }));
     at += share * inner;
   }
   return group;
@@ -104,7 +113,8 @@ function movable(svg, stage, placed) {
   const view = { x: 0, y: 0, k: 1 };
   const box = () => [svg.clientWidth || 600, svg.clientHeight || 400];
   const [low, high] = extent(placed.map((entry) => entry.x));
-  const bounds = { left: low - NODE.width / 2, right: high + NODE.width / 2, bottom: Math.max(...placed.map((entry) => entry.y)) + NODE.height };
+  const bounds = { left: low - NODE.width / 2, right: high + NODE.width / 2,
+    bottom: Math.max(...placed.map((entry) => entry.y)) + NODE.height };
   const show = () => {
     stage.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.k.toFixed(4)})`);
     svg.dataset.zoom = view.k.toFixed(4);
@@ -138,11 +148,12 @@ function movable(svg, stage, placed) {
   // At first as much as can be read, the root on top.
   let stood = 0;
   new ResizeObserver(() => {
-    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; suit(); stand(Math.max(wholeScale(), 0.7)); }
+    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; suit(); stand(wholeScale() < 0.55 ? 0.7 : wholeScale()); }
   }).observe(svg);
   listenToHands(svg, { zoom, move });
   svg.addEventListener("keydown", (event) => {
-    const act = { ArrowLeft: () => move(50, 0), ArrowRight: () => move(-50, 0), ArrowUp: () => move(0, 50), ArrowDown: () => move(0, -50),
+    const act = { ArrowLeft: () => move(50, 0), ArrowRight: () => move(-50, 0), ArrowUp: () => move(0, 50),
+      ArrowDown: () => move(0, -50),
       "+": () => zoom(1.2), "=": () => zoom(1.2), "-": () => zoom(1 / 1.2), 0: whole }[event.key];
     if (!act || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -161,7 +172,8 @@ function listenToHands(svg, { zoom, move }) {
     const [a, b] = [...hands.values()];
     return { size: Math.hypot(a[0] - b[0], a[1] - b[1]) || 1, middle: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2] };
   };
-  svg.addEventListener("pointerdown", (event) => { hands.set(event.pointerId, place(event)); svg.focus({ preventScroll: true }); });
+  svg.addEventListener("pointerdown",
+    (event) => { hands.set(event.pointerId, place(event)); svg.focus({ preventScroll: true }); });
   svg.addEventListener("pointermove", (event) => {
     if (!hands.has(event.pointerId)) return;
     const before = hands.size === 2 ? span() : null;

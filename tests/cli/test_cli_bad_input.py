@@ -154,6 +154,14 @@ def test_probabilities_of_numbers_are_refused(bosquet, sales, tmp_path):
     assert "no probabilities" in err
 
 
+def test_a_missing_extra_is_named(bosquet, sales, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, _, err = bosquet("fit", sales, "-t", "sold", "-o", tmp_path / "m")
+    assert code == 2
+    assert "pip install bosquet[study]" in err
+    assert err.count("\n") == 1
+
+
 # ------------------------------------------------------------------------------------ full disks
 class FullDisk(io.RawIOBase):
     def writable(self):

@@ -1,0 +1,51 @@
+#include "vision/features.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bosquet {
+
+namespace {
+
+constexpr float kMostWeight = 1e6F;  // beyond, values would leave the range of numbers
+
+bool is_inside(const HaarRectangle& r, bool tilted, WindowSize window) {
+    auto width = static_cast<std::int64_t>(window.width);
+    auto height = static_cast<std::int64_t>(window.height);
+    std::int64_t x = r.x, y = r.y, w = r.width, h = r.height;
+    if (x < 0 || y < 0 || w < 1 || h < 1) return false;
+    if (tilted) return x - h >= 0 && x + w <= width && y + w + h <= height;
+    return x + w <= width && y + h <= height;
+}
+
+}  // namespace
+
+HaarCorners corners_of(const HaarRectangle& rectangle, bool tilted, WindowSize window) {
+    std::int64_t x = rectangle.x, y = rectangle.y, w = rectangle.width, h = rectangle.height;
+    auto place = [&](std::int64_t column, std::int64_t row) {
+        return static_cast<std::uint32_t>(row * static_cast<std::int64_t>(window.step()) + column);
+    };
+    if (tilted)
+        return {
+            {place(x, y), place(x - h, y + h), place(x + w, y + w), place(x + w - h, y + w + h)}};
+    return {{place(x, y), place(x + w, y), place(x, y + h), place(x + w, y + h)}};
+}
+
+void check_features(std::span<const HaarFeature> features, WindowSize window) {
+    for (std::size_t f = 0; f < features.size(); ++f)
+        for (int k = 0; k < HaarFeature::kRectangles; ++k) {
+            const HaarFeature& feature = features[f];
+            if (!(std::abs(feature.weight[k]) <= kMostWeight))
+                throw InputError("feature " + std::to_string(f) +
+                                 " has a weight that is no number, or beyond a million");
+            if (feature.has(k) && !is_inside(feature.rectangle[k], feature.tilted, window))
+                throw InputError("rectangle " + std::to_string(k) + " of feature " +
+                                 std::to_string(f) + " is not inside the window of " +
+                                 std::to_string(window.width) + " x " +
+                                 std::to_string(window.height) + " pixels");
+        }
+}
+
+}  // namespace bosquet

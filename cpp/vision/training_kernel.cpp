@@ -1,0 +1,207 @@
+// The inner loops of boosting on Haar features, compiled once per instruction set.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "vision/training_kernels.hpp"
+
+namespace bosquet::BOSQUET_ISA {
+
+namespace {
+
+// Written so that the compiler makes vectors of it: all of it is exact, or rounds as one operation
+// at a time does.
+template <int kRectangles>
+inline void values_of(const CornerPlanes& corners, const float* __restrict factors,
+                      std::size_t count, float* __restrict out) {
+    const std::int32_t* __restrict a0 = corners.plane[0][0];
+    const std::int32_t* __restrict a1 = corners.plane[0][1];
+    const std::int32_t* __restrict a2 = corners.plane[0][2];
+    const std::int32_t* __restrict a3 = corners.plane[0][3];
+    const std::int32_t* __restrict b0 = corners.plane[1][0];
+    const std::int32_t* __restrict b1 = corners.plane[1][1];
+    const std::int32_t* __restrict b2 = corners.plane[1][2];
+    const std::int32_t* __restrict b3 = corners.plane[1][3];
+    const std::int32_t* __restrict c0 = corners.plane[2][0];
+    const std::int32_t* __restrict c1 = corners.plane[2][1];
+    const std::int32_t* __restrict c2 = corners.plane[2][2];
+    const std::int32_t* __restrict c3 = corners.plane[2][3];
+    const float a = corners.weight[0], b = corners.weight[1], c = corners.weight[2];
+    for (std::size_t i = 0; i < count; ++i) {
+        float value = a * static_cast<float>(a0[i] - a1[i] - a2[i] + a3[i]);
+        if constexpr (kRectangles > 1)
+            value += b * static_cast<float>(b0[i] - b1[i] - b2[i] + b3[i]);
+        if constexpr (kRectangles > 2)
+            value += c * static_cast<float>(c0[i] - c1[i] - c2[i] + c3[i]);
+        out[i] = value * factors[i];
+    }
+}
+
+void values(const CornerPlanes& corners, const float* factors, std::size_t count, float* out) {
+    if (corners.rectangles == 3)
+        values_of<3>(corners, factors, count, out);
+    else if (corners.rectangles == 2)
+        values_of<2>(corners, factors, count, out);
+    else
+        values_of<1>(corners, factors, count, out);
+}
+
+ValueRange range(const float* values, std::size_t count) {
+    constexpr std::size_t kLanes = 16;
+    float low[kLanes], high[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) low[lane] = high[lane] = values[0];
+    std::size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            float value = values[i + lane];
+            low[lane] = value < low[lane] ? value : low[lane];
+            high[lane] = value > high[lane] ? value : high[lane];
+        }
+    for (; i < count; ++i) {
+        low[0] = values[i] < low[0] ? values[i] : low[0];
+        high[0] = values[i] > high[0] ? values[i] : high[0];
+    }
+    ValueRange found{low[0], high[0]};
+    for (std::size_t lane = 1; lane < kLanes; ++lane) {
+        found.low = low[lane] < found.low ? low[lane] : found.low;
+        found.high = high[lane] > found.high ? high[lane] : found.high;
+    }
+    return found;
+}
+
+void steps(const float* __restrict values, std::size_t count, float low, float per_one,
+           std::uint16_t* __restrict out) {
+    const float last = kSteps - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+        float place = (values[i] - low) * per_one;
+        place = place < last ? place : last;
+        place = place > 0 ? place : 0;
+        out[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(place));
+    }
+}
+
+void add(const std::uint8_t* __restrict codes, const std::int64_t* __restrict units,
+         std::size_t count, std::int64_t* __restrict sums) {
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        std::uint64_t eight;  // read as one word: eight loads less
+        std::memcpy(&eight, codes + i, 8);
+        for (int k = 0; k < 8; ++k) sums[eight >> (8 * k) & 0xff] += units[i + k];
+    }
+    for (; i < count; ++i) sums[codes[i]] += units[i];
+}
+
+void add_some(const std::uint8_t* __restrict codes, const std::uint32_t* __restrict rows,
+              const std::int64_t* __restrict units, std::size_t count,
+              std::int64_t* __restrict sums) {
+    for (std::size_t i = 0; i < count; ++i) sums[codes[rows[i]]] += units[i];
+}
+
+std::size_t find(const std::uint8_t* codes, std::size_t count, std::uint8_t code,
+                 std::uint32_t* rows) {
+    std::size_t found = 0, i = 0;
+#if defined(__AVX2__)
+    // A code is that of one window in 256, so that most vectors have none.
+    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(code));
+    for (; i + 32 <= count; i += 32) {
+        __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + i));
+        auto equal =
+            static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, wanted)));
+        for (; equal != 0; equal &= equal - 1)
+            rows[found++] =
+                static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctz(equal));
+    }
+#endif
+    for (; i < count; ++i) {
+        rows[found] = static_cast<std::uint32_t>(i);
+        found += codes[i] == code;
+    }
+    return found;
+}
+
+// Weights of either class below each code, and of all.
+struct Below {
+    alignas(64) double positive[kCodes + 8], negative[kCodes + 8];
+    double positives = 0, negatives = 0;
+
+    Below(const std::int64_t* up, const std::int64_t* down) {
+        for (std::size_t code = 0; code < kCodes; ++code) {
+            positive[code] = positives;
+            negative[code] = negatives;
+            positives += static_cast<double>(up[code]);
+            negatives += static_cast<double>(down[code]);
+        }
+        positive[kCodes] = positives;
+        negative[kCodes] = negatives;
+    }
+};
+
+// More than what is lost by adding up in double precision, as a share of all weight.
+constexpr double kRounding = 0x1p-40;
+
+// The greatest of term(weight of the positive class on the left, of the negative one) over all
+// splits between codes, and over the extremes inside codes: all of one class and none of the other.
+template <class Term>
+inline double greatest(const Below& below, Term term) {
+    constexpr std::size_t kLanes = 8;
+    double most[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) most[lane] = -__builtin_inf();
+    for (std::size_t code = 0; code < kCodes; code += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            double p = below.positive[code + lane], p_next = below.positive[code + lane + 1];
+            double n = below.negative[code + lane], n_next = below.negative[code + lane + 1];
+            double none = term(p, n), one = term(p_next, n), other = term(p, n_next);
+            double larger = one > other ? one : other;
+            larger = larger > none ? larger : none;
+            most[lane] = larger > most[lane] ? larger : most[lane];
+        }
+    double all = most[0];
+    for (std::size_t lane = 1; lane < kLanes; ++lane) all = most[lane] > all ? most[lane] : all;
+    return all;
+}
+
+bool may_reach(const std::int64_t* up, const std::int64_t* down, HaarRule rule, double bar) {
+    Below below(up, down);
+    double positives = below.positives, negatives = below.negatives;
+    double all = positives + negatives, slack = all * kRounding;
+    if (rule == HaarRule::error) {
+        // |S| + |T - S| is largest at the largest or at the smallest S.
+        double total = positives - negatives;
+        double high = greatest(below, [](double p, double n) { return p - n; });
+        double low = -greatest(below, [](double p, double n) { return n - p; });
+        auto gain = [&](double s) { return __builtin_fabs(s) + __builtin_fabs(total - s); };
+        double reached = gain(high) > gain(low) ? gain(high) : gain(low);
+        return reached + 4 * slack >= bar;
+    }
+    if (rule == HaarRule::exponential) {
+        // Rounding may take a product of weights below 0 where there is none.
+        auto root = [](double a, double b) {
+            double product = a * b;
+            return __builtin_sqrt(product > 0 ? product : 0);
+        };
+        double reached = greatest(below, [&](double p, double n) {
+            return -(root(p, n) + root(positives - p, negatives - n));
+        });
+        // A weight that rounding made 0 was at most all * 2^-40, a root then at most 2^-20 of it.
+        return reached + all * 0x1p-19 >= bar;
+    }
+    // t^2 / (left right) is at least the bar; where nothing is on the left, t is nothing but slack.
+    // A side of less than an eighth of the bar's share of the weight cannot reach it, since |t| is
+    // at most twice its weight: so t is far above slack wherever the bar is reached.
+    if (bar < 0x1p-30) return true;
+    double mean = (positives - negatives) / all, sure = bar * (1 - kRounding);
+    return greatest(below, [&](double p, double n) {
+               double left = p + n, t = __builtin_fabs(p - n - mean * left) + slack;
+               return t * t - sure * left * (all - left);
+           }) >= 2 * slack * slack;
+}
+
+}  // namespace
+
+const HaarTrainingKernels haar_training_kernels = {values,   range, steps,    add,
+                                                   add_some, find,  may_reach};
+
+}  // namespace bosquet::BOSQUET_ISA

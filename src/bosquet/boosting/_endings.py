@@ -1,0 +1,86 @@
+"""How the rounds came to their end: told in `stopped_because_`, and warned of where nobody asked for it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why a loop went no further; `advice` where a user would not expect it."""
+
+    reason: str
+    advice: str = ""
+
+
+def all_rounds(number: int) -> Ending:
+    return Ending("the one round was made" if number == 1 else f"all {number} rounds were made")
+
+
+def by_callback(number: int) -> Ending:
+    return Ending(f"a callback asked to stop after round {number}")
+
+
+def by_rows_set_aside(patience: int, best: int | None) -> Ending:
+    return Ending(
+        f"on the rows set aside the error did not fall for {patience} rounds, and was least at round {best}"
+    )
+
+
+def without_mistake(round_: int) -> Ending:
+    """ε = 0, of the round counted from 1."""
+    return Ending(
+        f"the learner of round {round_} makes no mistake (ε = 0): it outvotes all others, and nothing is left"
+        " to learn",
+        "only a weaker learner, for example a shallower tree, leaves something to boost",
+    )
+
+
+def without_edge(round_: int, error: float, chance: float) -> Ending:
+    """ε ≥ ½, of the round counted from 1."""
+    return Ending(
+        f"the learner of round {round_} is no better than chance: its weighted error is ε = {error:.6g}, and"
+        f" guessing has {chance:.6g}",
+        "a stronger learner may find more; with fewer n_estimators this is no surprise",
+    )
+
+
+NO_WEIGHT_LEFT = Ending(
+    "every row has the margin that the loss asks for: no weight is left to learn from"
+)
+
+
+def of_all(endings: Iterable[Ending | None]) -> Ending:
+    """Of loops side by side, a column of a code each."""
+    known = [ending for ending in endings if ending is not None]
+    if not known:
+        return Ending("there was nothing left to learn")
+    reasons = list(dict.fromkeys(ending.reason for ending in known))
+    advice = next((ending.advice for ending in known if ending.advice), "")
+    if len(known) == 1:
+        return known[0]
+    return Ending(f"all columns of the code came to their end; {reasons[-1]}", advice)
+
+
+def following(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
+    """The next round, or None and what the loop returned at its end."""
+    try:
+        return next(loop), None
+    except StopIteration as end:
+        return None, end.value
+
+
+def warn_of(ending: Ending, done: int, asked: int, *, stacklevel: int) -> None:
+    """A warning if the rounds are fewer than were asked for, and nobody asked for that."""
+    if not ending.advice or done >= asked:
+        return
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -1,0 +1,110 @@
+"""A fit as numbers: what statsmodels returns, in the form that tests, bands and selection read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet.glm._statsmodels import from_statsmodels, quietly
+
+
+@dataclass(frozen=True)
+class Response:
+    """The target as a likelihood takes it.
+
+    `values` has one column, or for grouped data two: successes and failures. A weight counts rows: 2 is
+    the row twice. The offset is added to the linear predictor.
+    """
+
+    values: np.ndarray
+    weight: np.ndarray | None = None
+    offset: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Maximum of a likelihood: coefficients (those of several classes one after another), and its height."""
+
+    result: Any  # statsmodels' own
+    coefficients: np.ndarray
+    covariance: np.ndarray
+    deviance: float  # a linear model's: the residual sum of squares
+    log_likelihood: float
+    df_residual: float
+    iterations: int
+    converged: bool
+
+    @property
+    def aic(self) -> float:
+        return 2 * self.coefficients.size - 2 * self.log_likelihood
+
+    def bic(self, rows: float) -> float:
+        return float(np.log(rows)) * self.coefficients.size - 2 * self.log_likelihood
+
+    @property
+    def std_errors(self) -> np.ndarray:
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0))
+
+
+def estimate_glm(
+    family: Any,
+    matrix: np.ndarray,
+    response: Response,
+    *,
+    max_iter: int,
+    tol: float,
+    offset: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+) -> Estimate:
+    """A generalised linear model by Newton's method with expected second derivatives (IRLS).
+
+    `offset` comes on top of the response's own. A large one needs a `start` near the maximum: steps are
+    not shortened where they go too far.
+    """
+    GLM = from_statsmodels("genmod.generalized_linear_model").GLM
+    offsets = [part for part in (response.offset, offset) if part is not None]
+    with quietly():
+        model = GLM(
+            response.values,
+            matrix,
+            family=family,
+            freq_weights=response.weight,
+            offset=sum(offsets) if offsets else None,
+        )
+        # The tolerance is relative too: the last digits of a sum over many rows are noise.
+        result = model.fit(start_params=start, maxiter=max_iter, tol=tol, rtol=1e-13)
+        return Estimate(
+            result=result,
+            coefficients=np.asarray(result.params, dtype=float),
+            covariance=np.asarray(result.cov_params(), dtype=float),
+            deviance=float(result.deviance),
+            log_likelihood=float(result.llf),
+            df_residual=float(result.df_resid),
+            iterations=int(result.fit_history["iteration"]),
+            converged=bool(result.converged) and bool(np.isfinite(result.deviance)),
+        )
+
+
+def deviance_at(family: Any, response: Response, predictor: np.ndarray) -> float:
+    """The deviance of a linear predictor that nothing is fitted to."""
+    GLM = from_statsmodels("genmod.generalized_linear_model").GLM
+    with quietly():
+        model = GLM(
+            response.values,
+            np.ones((len(predictor), 1)),
+            family=family,
+            freq_weights=response.weight,
+        )
+        mean = family.fitted(predictor)
+        return float(family.deviance(model.endog, mean, model.var_weights, model.freq_weights, 1.0))
+
+
+def predictor_and_error(
+    matrix: np.ndarray, estimate: Estimate, offset: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The linear predictor of rows, and its standard error sqrt(x' V x)."""
+    predictor = matrix @ estimate.coefficients
+    variance = ((matrix @ estimate.covariance) * matrix).sum(axis=1)
+    return predictor if offset is None else predictor + offset, np.sqrt(np.maximum(variance, 0))

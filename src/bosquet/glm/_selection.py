@@ -1,0 +1,77 @@
+"""Backward elimination: terms leave one at a time, and a main effect not before its interactions."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from bosquet.glm._inference import tail, wald_statistic
+from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._terms import Term, removable
+
+CRITERIA = ("aic", "bic", "lr", "wald")
+
+
+def select_backward(model: Any, criterion: str, level: float) -> Any:
+    """The model that remains, with the path to it in `selection_`."""
+    design, fitted = model._design, model._fitted
+    path = [_row("", None, float("nan"), float("nan"), fitted, model.n_rows_)]
+    while True:
+        best = None
+        for term in removable(design.terms):
+            smaller = design.without({term.name})
+            estimate = model._estimate(smaller.matrix, model._response)
+            df = fitted.coefficients.size - estimate.coefficients.size
+            test = _test(model, fitted, estimate, design, term, df, criterion)
+            # The smaller, the sooner it leaves.
+            rank = {"aic": estimate.aic, "bic": estimate.bic(model.n_rows_)}.get(
+                criterion, -test[1]
+            )
+            if best is None or rank < best[0]:
+                best = rank, term, smaller, estimate, df, test
+        if best is None or not _leaves(best, fitted, model.n_rows_, criterion, level):
+            break
+        _, term, design, fitted, df, (statistic, p_value) = best
+        path.append(_row(term.name, df, statistic, p_value, fitted, model.n_rows_))
+    chosen = copy.copy(model)
+    chosen.formula = design.spec if model._target is None else f"{model._target} ~ {design.spec}"
+    chosen._settle(design, model._response)
+    chosen.selection_ = pandas_or_error().DataFrame(path).rename_axis("step")
+    return chosen
+
+
+def _leaves(best: Any, fitted: Any, rows: float, criterion: str, level: float) -> bool:
+    rank = best[0]
+    if criterion == "aic":
+        return rank < fitted.aic
+    if criterion == "bic":
+        return rank < fitted.bic(rows)
+    return -rank > level
+
+
+def _test(
+    model: Any, fitted: Any, smaller: Any, design: Any, term: Term, df: int, criterion: str
+) -> tuple[float, float]:
+    """Statistic and p-value of leaving the term out; by Wald's test only where that is the criterion."""
+    if criterion == "wald":
+        statistic = wald_statistic(fitted, model._places(term.columns, len(design.columns)))
+    else:
+        statistic = max(smaller.deviance - fitted.deviance, 0.0)
+    statistic, df_residual = model._scaled(
+        statistic, df, fitted, "wald" if criterion == "wald" else "lr"
+    )
+    return statistic, tail(statistic, df, df_residual)
+
+
+def _row(
+    removed: str, df: int | None, statistic: float, p_value: float, fitted: Any, rows: float
+) -> dict[str, Any]:
+    return {
+        "removed": removed,
+        "df": 0 if df is None else df,
+        "statistic": statistic,
+        "p_value": p_value,
+        "deviance": fitted.deviance,
+        "aic": fitted.aic,
+        "bic": fitted.bic(rows),
+    }

@@ -1,0 +1,108 @@
+"""A fit told in a page, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was fitted, how well, and the coefficients; print it, or let a notebook show it.
+
+    Attributes
+    ----------
+    title : str
+    facts : list of str
+    table : pandas.DataFrame
+        From `coefficients`.
+    level, interval
+        Of the intervals in it.
+    notes : list of str
+    """
+
+    title: str
+    facts: list[str]
+    table: Any
+    level: float
+    interval: str
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        names, head, cells = self._cells()
+        first = max(map(len, names), default=0)
+        widths = [max(len(h), *(len(row[i]) for row in cells)) for i, h in enumerate(head)]
+        lines = [self.title, "; ".join(self.facts), ""]
+        lines.append(
+            " " * first + "".join("  " + h.rjust(w) for h, w in zip(head, widths, strict=True))
+        )
+        for name, row in zip(names, cells, strict=True):
+            told = "".join("  " + cell.rjust(w) for cell, w in zip(row, widths, strict=True))
+            lines.append(name.ljust(first) + told)
+        if self.notes:
+            lines += ["", *self.notes]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        names, head, cells = self._cells()
+        shown = "".join(f"<th style='text-align:right'>{html.escape(h)}</th>" for h in head)
+        body = "".join(
+            f"<tr><th style='text-align:left' scope='row'>{html.escape(name)}</th>"
+            + "".join(f"<td style='text-align:right'>{html.escape(cell)}</td>" for cell in row)
+            + "</tr>"
+            for name, row in zip(names, cells, strict=True)
+        )
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return (
+            f"<div><p><b>{html.escape(self.title)}</b><br>{html.escape('; '.join(self.facts))}</p>"
+            f"<table><thead><tr><th></th>{shown}</tr></thead><tbody>{body}</tbody></table>{notes}</div>"
+        )
+
+    def _cells(self) -> tuple[list[str], list[str], list[list[str]]]:
+        names = [_name(key) for key in self.table.index]
+        statistic = self.table.columns[2]
+        kind = "" if self.interval == "wald" else f" ({self.interval})"
+        head = [
+            "estimate",
+            "std error",
+            statistic,
+            "p",
+            f"{100 * self.level:g} % interval{kind}",
+            "",
+        ]
+        cells = []
+        for row in self.table.to_numpy(dtype=float):
+            estimate, error, ratio, p, low, high = row
+            cells.append(
+                [
+                    _number(estimate), _number(error), f"{ratio:.3f}", p_cell(p),
+                    f"{_number(low)} to {_number(high)}", stars(p),
+                ]
+            )  # fmt: skip
+        return names, head, cells
+
+
+def _name(key: Any) -> str:
+    return str(key) if not isinstance(key, tuple) else ": ".join(map(str, key))
+
+
+def _number(value: float) -> str:
+    """Four decimals; of large and of tiny numbers, four digits."""
+    if value == 0 or not np.isfinite(value) or 1e-3 <= abs(value) < 1e5:
+        return f"{value:.4f}"
+    return f"{value:.3e}"
+
+
+def p_cell(p: float) -> str:
+    return "" if np.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def stars(p: float) -> str:
+    """One for 5 %, two for 1 %, three for 0.1 %."""
+    return "*" * sum(p < bound for bound in (0.05, 0.01, 0.001))

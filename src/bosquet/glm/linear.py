@@ -1,0 +1,270 @@
+"""LinearModel: least squares with tests, analysis of variance and covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from bosquet._parameters import check_value
+from bosquet._sklearn import RegressorMixin, check_is_fitted
+from bosquet.glm._estimates import Estimate, Response, predictor_and_error
+from bosquet.glm._inference import variance_table
+from bosquet.glm._model import LEVEL, FormulaModel
+from bosquet.glm._reading import Table, one_number_a_row
+from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, quietly
+
+
+class LinearModel(RegressorMixin, FormulaModel):
+    r"""The Gaussian linear model: regression, analysis of variance and of covariance.
+
+    A number y is x'β plus noise of constant variance σ²; β is found by least squares. With factors alone it
+    is the analysis of variance, with factors and quantities the analysis of covariance: `anova` tests the
+    terms by
+
+    .. math:: F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS}_1) / (p_1 - p_0)}{\mathrm{RSS} / (n - p)} .
+
+    Called after the lecture's name for it; scikit-learn's ``LinearRegression`` gives the same predictions,
+    and none of the tests.
+
+    Parameters
+    ----------
+    formula, fit_intercept, missing
+        As in `BinomialRegression`.
+
+    Attributes
+    ----------
+    params_ : pandas.Series
+    covariance_ : pandas.DataFrame
+    deviance_ : float
+        The residual sum of squares.
+    sigma_ : float
+        The standard deviation of the noise.
+    r2_, adjusted_r2_ : float
+        The share of variance that is explained; the second takes the number of coefficients into account.
+    log_likelihood_, aic_, bic_, df_residual_, formula_, terms_, selection_, result_
+        As in `BinomialRegression`; `result_` is statsmodels' RegressionResults.
+
+    Examples
+    --------
+    Growth by light and by soil: is there an effect of soil once light is accounted for, and is it the same
+    at every light?
+
+    >>> import numpy as np, pandas as pd
+    >>> from bosquet import LinearModel
+    >>> rng = np.random.default_rng(0)
+    >>> soils = np.repeat(["clay", "loam", "sand"], 30)
+    >>> plants = pd.DataFrame({"light": rng.uniform(0, 10, 90), "soil": soils})
+    >>> plants["growth"] = 0.5 * plants.light + (plants.soil == "loam") + rng.normal(0, 0.7, 90)
+    >>> model = LinearModel("growth ~ light * soil").fit(plants)
+    >>> model.anova().round(3)
+                  df   sum_sq  mean_sq        F  p_value
+    term
+    light        1.0  178.021  178.021  370.267    0.000
+    soil         2.0   21.985   10.992   22.863    0.000
+    light:soil   2.0    0.232    0.116    0.241    0.786
+    residual    84.0   40.386    0.481      NaN      NaN
+    >>> smaller = model.backward("lr")
+    >>> print(f"{smaller.formula}, R2 {smaller.r2_:.2f}")
+    growth ~ light + soil, R2 0.82
+    """
+
+    _STATISTIC = "t"
+
+    def __init__(
+        self, formula: Any = None, *, fit_intercept: bool = True, missing: str = "raise"
+    ) -> None:
+        self.formula = formula
+        self.fit_intercept = fit_intercept
+        self.missing = missing
+
+    def fit(
+        self, X: Any, y: Any = None, *, formula: Any = None, sample_weight: Any = None
+    ) -> LinearModel:
+        """Fit by least squares.
+
+        Parameters
+        ----------
+        X, y, formula
+            As in `BinomialRegression.fit`; y holds numbers.
+        sample_weight : array of shape (rows,) or str, optional
+            Precisions: a row of weight w has noise of variance σ² / w. (They do not count rows: standard
+            errors of a row of weight 2 and of that row twice differ.)
+        """
+        return self._fit(X, y, formula, {"sample_weight": sample_weight})
+
+    def _read_target(self, table: Table) -> Response:
+        values = one_number_a_row(table.y)
+        if values.size == 1:
+            raise ValueError("one row (n_samples=1) says nothing of a slope: use more rows")
+        if (values == values[0]).all():
+            raise ValueError(f"y is {values[0]:g} in every row: there is nothing to explain")
+        return Response(values, table.beside.get("sample_weight"))
+
+    def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
+        rows = len(response.values)
+        weight = np.ones(rows) if response.weight is None else response.weight
+        if matrix.shape[1] == 0:
+            return _nothing_fitted(response.values, weight)
+        model = from_statsmodels("regression.linear_model")
+        with quietly():
+            result = model.WLS(response.values, matrix, weights=weight).fit(method="qr")
+        return Estimate(
+            result=result,
+            coefficients=np.asarray(result.params, dtype=float),
+            covariance=np.asarray(result.cov_params(), dtype=float),
+            deviance=float(result.ssr),
+            log_likelihood=float(result.llf),
+            df_residual=float(result.df_resid),
+            iterations=1,
+            converged=True,
+        )
+
+    def _after_fit(self) -> None:
+        fitted, values = self._fitted, self._response.values
+        weight = np.ones(len(values)) if self._response.weight is None else self._response.weight
+        has_constant = any(not term.factors for term in self._design.terms)
+        centre = np.average(values, weights=weight) if has_constant else 0.0
+        total = float((weight * (values - centre) ** 2).sum())
+        free = len(values) - has_constant
+        self.sigma_ = (
+            float(np.sqrt(fitted.deviance / fitted.df_residual))
+            if fitted.df_residual > 0
+            else np.nan
+        )
+        self.r2_ = 1 - fitted.deviance / total
+        self.adjusted_r2_ = 1 - (self.sigma_**2) / (total / free) if free > 0 else np.nan
+
+    def _settle(self, design: Any, response: Response) -> None:
+        super()._settle(design, response)
+        self.n_rows_ = float(len(response.values))  # precisions count no rows
+        self.bic_ = self._fitted.bic(self.n_rows_)
+        del self.n_iter_, self.converged_
+        self.converged_ = True
+
+    def _reference(self) -> Any:
+        return stats.t(self.df_residual_) if self.df_residual_ > 0 else stats.norm(np.nan, np.nan)
+
+    def _scaled(
+        self, statistic: float, df: int, fitted: Estimate, kind: str
+    ) -> tuple[float, float | None]:
+        if df == 0 or fitted.df_residual <= 0 or fitted.deviance <= 0:
+            return float("nan"), fitted.df_residual
+        noise = 1.0 if kind == "wald" else fitted.deviance / fitted.df_residual
+        return statistic / df / noise, fitted.df_residual
+
+    def _term_table(self, steps: Any, type: int) -> Any:
+        return variance_table(steps, self._fitted)
+
+    def _facts(self) -> list[str]:
+        return [
+            f"{self.n_rows_:g} rows",
+            f"R2 {self.r2_:.4f} (adjusted {self.adjusted_r2_:.4f})",
+            f"noise {self.sigma_:.4g} on {self.df_residual_:g} degrees of freedom",
+            f"AIC {self.aic_:.2f}",
+        ]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The mean of y in each row."""
+        return self._rows(X) @ self._fitted.coefficients
+
+    def confidence_band(self, X: Any, level: float = 0.95) -> Any:
+        """The mean with its confidence interval, as columns `estimate`, `low` and `high`."""
+        return self._interval(X, level, 0.0)
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> Any:
+        """The prediction with an interval for a new y, noise included."""
+        return self._interval(X, level, 1.0)
+
+    def _interval(self, X: Any, level: float, noise: float) -> Any:
+        check_value("level", level, LEVEL)
+        predictor, error = predictor_and_error(self._rows(X), self._fitted)
+        reach = self._reference().ppf((1 + level) / 2) * np.sqrt(error**2 + noise * self.sigma_**2)
+        columns = {"estimate": predictor, "low": predictor - reach, "high": predictor + reach}
+        return pandas_or_error().DataFrame(columns, index=self._index_of(X))
+
+    def diagnostics(self) -> Any:
+        """Row by row: fitted value, residuals, leverage and Cook's distance.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With `fitted`, `residual`, `standardised` (by their own standard deviations), `studentised` (by
+            the noise of a fit without the row), `leverage`, `cook`.
+        """
+        check_is_fitted(self, "result_")
+        with quietly():
+            weighted = self._fitted.result.model
+            OLS = from_statsmodels("regression.linear_model").OLS
+            # Of rows multiplied by the root of their weight, which all have the same noise.
+            influence = OLS(weighted.wendog, weighted.wexog).fit().get_influence()
+            columns = {
+                "fitted": np.asarray(self._fitted.result.fittedvalues, dtype=float),
+                "residual": np.asarray(self._fitted.result.resid, dtype=float),
+                "standardised": np.asarray(influence.resid_studentized_internal, dtype=float),
+                "studentised": np.asarray(influence.resid_studentized_external, dtype=float),
+                "leverage": np.asarray(influence.hat_matrix_diag, dtype=float),
+                "cook": np.asarray(influence.cooks_distance[0], dtype=float),
+            }
+        return pandas_or_error().DataFrame(columns)
+
+    def checks(self) -> Any:
+        """Whether the residuals are as the model wants them, by three tests.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "constant variance" (Breusch and Pagan), "normal noise" (Shapiro and Wilk) and "no
+            curvature" (RESET: squares and cubes of the fitted values add nothing); columns `statistic`,
+            `p_value`. A small p-value speaks against the assumption.
+        """
+        check_is_fitted(self, "result_")
+        residuals = np.asarray(self._fitted.result.wresid, dtype=float)
+        with quietly():
+            normal = stats.shapiro(
+                residuals[:5000]
+            )  # beyond so many its p-value is not to be trusted
+            found = {
+                "constant variance": self._spread(residuals),
+                "normal noise": (float(normal.statistic), float(normal.pvalue)),
+                "no curvature": self._curvature(),
+            }
+        rows = {
+            name: dict(zip(("statistic", "p_value"), pair, strict=True))
+            for name, pair in found.items()
+        }
+        return pandas_or_error().DataFrame.from_dict(rows, orient="index").rename_axis("assumption")
+
+    def _spread(self, residuals: np.ndarray) -> tuple[float, float]:
+        """Breusch and Pagan's test, of squared residuals on the columns."""
+        matrix = self._design.matrix
+        if not any(not term.factors for term in self._design.terms):
+            matrix = np.column_stack([np.ones(len(matrix)), matrix])
+        if matrix.shape[1] < 2:
+            return np.nan, np.nan
+        statistic, p_value = from_statsmodels("stats.diagnostic").het_breuschpagan(
+            residuals, matrix
+        )[:2]
+        return float(statistic), float(p_value)
+
+    def _curvature(self) -> tuple[float, float]:
+        """Ramsey's RESET: the F test that powers of the fitted values add nothing."""
+        fitted = np.asarray(self._fitted.result.fittedvalues, dtype=float)
+        scaled = (fitted - fitted.mean()) / (fitted.std() or 1.0)
+        more = np.column_stack([self._design.matrix, scaled**2, scaled**3])
+        added = int(np.linalg.matrix_rank(more)) - self._design.matrix.shape[1]
+        bent = self._estimate(more, self._response)
+        free = len(more) - self._design.matrix.shape[1] - added
+        if added < 1 or free < 1 or bent.deviance <= 0:
+            return np.nan, np.nan
+        ratio = max(self.deviance_ - bent.deviance, 0.0) / added / (bent.deviance / free)
+        return ratio, float(stats.f.sf(ratio, added, free))
+
+
+def _nothing_fitted(values: np.ndarray, weight: np.ndarray) -> Estimate:
+    """The model that says zero."""
+    rows, none = len(values), np.empty(0)
+    squares = float((weight * values**2).sum())
+    likelihood = -rows / 2 * (np.log(2 * np.pi * squares / rows) + 1) + np.log(weight).sum() / 2
+    return Estimate(None, none, none.reshape(0, 0), squares, float(likelihood), rows, 0, True)

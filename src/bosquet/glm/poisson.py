@@ -1,0 +1,169 @@
+"""PoissonRegression: counts, and rates of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import RegressorMixin
+from bosquet.glm._estimates import Response, predictor_and_error
+from bosquet.glm._generalised import GeneralisedModel
+from bosquet.glm._reading import Table, one_number_a_row
+from bosquet.glm._statsmodels import from_statsmodels
+from bosquet.glm.separation import Separation, certain_maximum, find_separation
+
+
+class PoissonRegression(RegressorMixin, GeneralisedModel):
+    r"""Counts explained through the logarithm: the log-linear model of means.
+
+    A count y is Poisson with a mean of
+
+    .. math:: \ln \mu = x'\beta + \ln t,
+
+    where t is the exposure: the time, area or number at risk that the count was collected over. One unit
+    more of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor`` nothing is
+    penalised, and there are tests and intervals. For tables of counts see `LogLinearModel`.
+
+    Parameters
+    ----------
+    formula, fit_intercept, missing, on_separation, max_iter, tol
+        As in `BinomialRegression`. Separation is here a set of rows whose counts are all zero and whose
+        mean the terms can send to zero.
+
+    Attributes
+    ----------
+    params_, covariance_, deviance_, null_deviance_, log_likelihood_, aic_, bic_, df_residual_
+        As in `BinomialRegression`.
+    separation_, formula_, terms_, selection_, result_
+        As in `BinomialRegression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet import PoissonRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 2))
+    >>> y = rng.poisson(np.exp(1 + 0.5 * X[:, 0]))
+    >>> model = PoissonRegression().fit(X, y)
+    >>> model.params_.round(2).to_dict()
+    {'Intercept': 0.96, 'x0': 0.51, 'x1': -0.03}
+    >>> print(f"R2 {model.score(X, y):.2f}")
+    R2 0.47
+    """
+
+    def __init__(
+        self,
+        formula: Any = None,
+        *,
+        fit_intercept: bool = True,
+        missing: str = "raise",
+        on_separation: str = "warn",
+        max_iter: int = 50,
+        tol: float = 1e-10,
+    ) -> None:
+        self.formula = formula
+        self.fit_intercept = fit_intercept
+        self.missing = missing
+        self.on_separation = on_separation
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        formula: Any = None,
+        exposure: Any = None,
+        sample_weight: Any = None,
+    ) -> PoissonRegression:
+        """Fit by maximum likelihood.
+
+        Parameters
+        ----------
+        X, y, formula, sample_weight
+            As in `BinomialRegression.fit`; y holds counts.
+        exposure : array of shape (rows,) or str, optional
+            What each count was collected over, or the column that says so.
+        """
+        return self._fit(X, y, formula, {"exposure": exposure, "sample_weight": sample_weight})
+
+    def _read_target(self, table: Table) -> Response:
+        values = one_number_a_row(table.y)
+        if (values < 0).any():
+            row = int(np.flatnonzero(values < 0)[0])
+            raise ValueError(f"y[{row}] is {values[row]:g}: counts must not be negative")
+        if not values.any():
+            raise ValueError("every count is zero: there is nothing to explain")
+        exposure = table.beside.get("exposure")
+        return Response(values, table.beside.get("sample_weight"), _offset(exposure))
+
+    def _family(self) -> Any:
+        return from_statsmodels("genmod.families").Poisson()
+
+    def _after_fit(self) -> None:
+        super()._after_fit()
+        self.null_deviance_ = self._null_deviance()
+
+    def _separation(self) -> Separation | None:
+        matrix, values = self._design.matrix, self._response.values
+        mean = np.asarray(self._fitted.result.fittedvalues, dtype=float)
+        weight = 1.0 if self._response.weight is None else self._response.weight
+        empty = values == 0
+        # Only rows of count zero can go astray.
+        if not empty.any() or certain_maximum(matrix, weight * (values - mean), weight * mean):
+            return None
+        return find_separation(
+            -matrix[empty], matrix[~empty], self._design.columns, self._design.terms
+        )
+
+    def _facts(self) -> list[str]:
+        told = f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom"
+        return [
+            f"{self.n_rows_:g} rows",
+            f"{told} ({self.null_deviance_:.2f} of a constant)",
+            f"AIC {self.aic_:.2f}",
+        ]
+
+    def _notes(self) -> list[str]:
+        notes = [] if self.separation_ is None else [self.separation_.sentence()]
+        spread = (
+            self._fitted.result.pearson_chi2 / self.df_residual_ if self.df_residual_ > 0 else 1.0
+        )
+        if spread > 2:
+            notes.append(
+                f"Counts scatter {spread:.1f} times as much as Poisson's would: standard errors are too"
+                f" small, by a factor of about {np.sqrt(spread):.1f}."
+            )
+        return notes
+
+    def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
+        """The mean count of each row, of an exposure of 1 unless given."""
+        offset = _offset(exposure)
+        predictor = self.linear_predictor(X)
+        return self._inverse(predictor if offset is None else predictor + offset)
+
+    def rate_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
+        """What one unit more of each column multiplies the rate by: e^β; see `odds_ratios`."""
+        return self._ratios("rate_ratio", level, interval, units)
+
+    def confidence_band(self, X: Any, level: float = 0.95, exposure: Any = None) -> Any:
+        """The mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
+        return self._band(
+            *predictor_and_error(self._rows(X), self._fitted, _offset(exposure)), level, X
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+
+def _offset(exposure: Any) -> np.ndarray | None:
+    if exposure is None:
+        return None
+    values = np.asarray(exposure, dtype=float)
+    if not (values > 0).all() or not np.isfinite(values).all():
+        raise ValueError("exposure must be a positive number in every row")
+    return np.log(values)

@@ -1,0 +1,124 @@
+"""Haar features as Viola and Jones describe them: look up four corners, compare with a threshold.
+
+A feature is a list of (x, y, width, height, weight) and a mark whether it is tilted; an image is a
+matrix of grey levels, `image[y, x]`.
+"""
+
+import numpy as np
+
+
+def integral(image):
+    """s[y, x] = the sum of the pixels above row y and left of column x."""
+    s = np.zeros((image.shape[0] + 1, image.shape[1] + 1))
+    s[1:, 1:] = image.astype(float).cumsum(axis=0).cumsum(axis=1)
+    return s
+
+
+def tilted_integral(image):
+    """t[y, x] = the sum over the cone that opens upwards from pixel (x - 1, y - 1)."""
+    height, width = image.shape
+    t = np.zeros((height + 1, width + 1))
+    rows, columns = np.mgrid[:height, :width]
+    for y in range(1, height + 1):
+        for x in range(width + 1):
+            cone = (rows < y) & (np.abs(columns - (x - 1)) <= y - 1 - rows)
+            t[y, x] = image[cone].sum(dtype=float)
+    return t
+
+
+def enumerate_features(width, height, kind="basic"):
+    """Every feature of the window, in the order of opencv_traincascade."""
+    features = []
+    for x in range(width):
+        for y in range(height):
+            for dx in range(1, width + 1):
+                for dy in range(1, height + 1):
+                    for tilted, rectangles in shapes(x, y, dx, dy, kind):
+                        if all(inside(r, tilted, width, height) for r in rectangles):
+                            features.append((tilted, rectangles))
+    return features
+
+
+def shapes(x, y, dx, dy, kind):
+    """What can stand at (x, y) in cells of dx by dy: the whole with weight -1, and parts that outweigh it."""
+    yield False, [(x, y, 2 * dx, dy, -1), (x + dx, y, dx, dy, 2)]
+    yield False, [(x, y, dx, 2 * dy, -1), (x, y + dy, dx, dy, 2)]
+    yield False, [(x, y, 3 * dx, dy, -1), (x + dx, y, dx, dy, 3)]
+    yield False, [(x, y, dx, 3 * dy, -1), (x, y + dy, dx, dy, 3)]
+    if kind != "basic":
+        yield False, [(x, y, 4 * dx, dy, -1), (x + dx, y, 2 * dx, dy, 2)]
+        yield False, [(x, y, dx, 4 * dy, -1), (x, y + dy, dx, 2 * dy, 2)]
+    yield False, [(x, y, 2 * dx, 2 * dy, -1), (x, y, dx, dy, 2), (x + dx, y + dy, dx, dy, 2)]
+    if kind != "basic":
+        yield False, [(x, y, 3 * dx, 3 * dy, -1), (x + dx, y + dy, dx, dy, 9)]
+    if kind == "all":
+        yield True, [(x, y, 2 * dx, dy, -1), (x, y, dx, dy, 2)]
+        yield True, [(x, y, dx, 2 * dy, -1), (x, y, dx, dy, 2)]
+        yield True, [(x, y, 3 * dx, dy, -1), (x + dx, y + dx, dx, dy, 3)]
+        yield True, [(x, y, dx, 3 * dy, -1), (x - dy, y + dy, dx, dy, 3)]
+        yield True, [(x, y, 4 * dx, dy, -1), (x + dx, y + dx, 2 * dx, dy, 2)]
+        yield True, [(x, y, dx, 4 * dy, -1), (x - dy, y + dy, dx, 2 * dy, 2)]
+
+
+def inside(rectangle, tilted, width, height):
+    x, y, w, h, _ = rectangle
+    if tilted:
+        return x - h >= 0 and x + w <= width and y + w + h <= height
+    return x + w <= width and y + h <= height
+
+
+def feature_value(tables, feature):
+    """The weighted sum over its rectangles, each from four corners of (plain, tilted) integral images."""
+    tilted, rectangles = feature
+    s = tables[tilted]
+    value = 0.0
+    for x, y, w, h, weight in rectangles:
+        if tilted:
+            over = s[y, x] - s[y + h, x - h] - s[y + w, x + w] + s[y + w + h, x + w - h]
+        else:
+            over = s[y, x] - s[y, x + w] - s[y + h, x] + s[y + h, x + w]
+        value += weight * over
+    return value
+
+
+def contrast(image):
+    """√(n Σ p² - (Σ p)²) over the n pixels that are not on the rim; 1 where they are all alike."""
+    inner = image[1:-1, 1:-1].astype(float)
+    spread = inner.size * (inner**2).sum() - inner.sum() ** 2
+    return np.sqrt(spread) if spread > 0 else 1.0
+
+
+def best_stump(values, y, w):
+    """The feature, threshold and signs of least weighted error: every feature sorted, every cut tried.
+
+    `values` is (features, images), y is -1 or +1, w the weights; below the threshold is left.
+    """
+    best = (np.inf, -1, 0.0, 0.0, 0.0)
+    for feature, row in enumerate(values):
+        order = np.argsort(row, kind="stable")
+        response = np.cumsum((w * y)[order])
+        cuts = np.flatnonzero(row[order][1:] > row[order][:-1])
+        for cut in cuts:
+            left, right = response[cut], response[-1] - response[cut]
+            error = (w.sum() - abs(left) - abs(right)) / 2
+            if error < best[0] - 1e-12:
+                threshold = (row[order][cut] + row[order][cut + 1]) / 2
+                best = (error, feature, threshold, np.sign(left), np.sign(right))
+    return best
+
+
+def adaboost(images, y, features, rounds, normalise=True):
+    """Discrete AdaBoost over Haar stumps: a list of (α, feature, threshold, left, right)."""
+    scale = np.array([contrast(image) if normalise else 1.0 for image in images])
+    tables = [(integral(image), tilted_integral(image)) for image in images]
+    values = np.array([[feature_value(t, feature) for t in tables] for feature in features]) / scale
+    w = np.full(len(y), 1 / len(y))
+    vote = []
+    for _ in range(rounds):
+        error, feature, threshold, left, right = best_stump(values, y, w)
+        alpha = np.log((1 - error) / error) / 2
+        h = np.where(values[feature] < threshold, left, right)
+        w = w * np.exp(-alpha * y * h)
+        w /= w.sum()
+        vote.append((alpha, feature, threshold, left, right))
+    return vote

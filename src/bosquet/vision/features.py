@@ -1,0 +1,215 @@
+"""Haar features: which rectangles they add up and subtract, and all of them that fit a window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bosquet._parameters import check_value, choice
+
+KINDS = ("basic", "core", "all")
+MAX_SIDE = 1024
+
+
+class Pattern(NamedTuple):
+    """A feature's shape in cells: `columns` × `rows` of them, of which `inner` are weighed apart.
+
+    The whole has weight -1 and each inner rectangle (column, row, columns, rows) the weight that
+    makes the two balance on an image without contrast.
+    """
+
+    name: str
+    columns: int
+    rows: int
+    inner: tuple[tuple[int, int, int, int], ...]
+    kind: str
+    tilted: bool = False
+
+    @property
+    def inner_weight(self) -> float:
+        inside = sum(columns * rows for _, _, columns, rows in self.inner)
+        return self.columns * self.rows / inside
+
+
+# In the order in which opencv_traincascade counts them at each place and size.
+PATTERNS = (
+    Pattern("edge-x", 2, 1, ((1, 0, 1, 1),), "basic"),
+    Pattern("edge-y", 1, 2, ((0, 1, 1, 1),), "basic"),
+    Pattern("line-x", 3, 1, ((1, 0, 1, 1),), "basic"),
+    Pattern("line-y", 1, 3, ((0, 1, 1, 1),), "basic"),
+    Pattern("wide-line-x", 4, 1, ((1, 0, 2, 1),), "core"),
+    Pattern("wide-line-y", 1, 4, ((0, 1, 1, 2),), "core"),
+    Pattern("checker", 2, 2, ((0, 0, 1, 1), (1, 1, 1, 1)), "basic"),
+    Pattern("centre", 3, 3, ((1, 1, 1, 1),), "core"),
+    Pattern("tilted-edge-x", 2, 1, ((0, 0, 1, 1),), "all", tilted=True),
+    Pattern("tilted-edge-y", 1, 2, ((0, 0, 1, 1),), "all", tilted=True),
+    Pattern("tilted-line-x", 3, 1, ((1, 0, 1, 1),), "all", tilted=True),
+    Pattern("tilted-line-y", 1, 3, ((0, 1, 1, 1),), "all", tilted=True),
+    Pattern("tilted-wide-line-x", 4, 1, ((1, 0, 2, 1),), "all", tilted=True),
+    Pattern("tilted-wide-line-y", 1, 4, ((0, 1, 1, 2),), "all", tilted=True),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class HaarFeatures:
+    """Features as arrays: feature i is the sum over k of weights[i, k] times the pixels in rectangles[i, k].
+
+    A tilted rectangle (x, y, width, height) has its top at (x, y), from where it goes `width` steps right
+    and down, and `height` steps left and down, as in OpenCV.
+
+    Attributes
+    ----------
+    rectangles : ndarray of int32, shape (n_features, 3, 4)
+        x, y, width and height; zeros where a feature has fewer than three.
+    weights : ndarray of float32, shape (n_features, 3)
+        What a rectangle's sum is multiplied by; 0 where there is none.
+    tilted : ndarray of bool, shape (n_features,)
+        Whether the rectangles are turned by 45 degrees.
+    window : tuple (width, height)
+        The size of image that they are for.
+    kind : str
+        "basic", "core" or "all"; "chosen" for a selection.
+    """
+
+    rectangles: np.ndarray
+    weights: np.ndarray
+    tilted: np.ndarray
+    window: tuple[int, int]
+    kind: str = "chosen"
+
+    def __post_init__(self) -> None:
+        shapes = (self.rectangles.shape[1:], self.weights.shape[1:], self.tilted.shape[1:])
+        counts = {len(self.rectangles), len(self.weights), len(self.tilted)}
+        if shapes != ((3, 4), (3,), ()) or len(counts) > 1:
+            raise ValueError(
+                "features need rectangles of shape (n, 3, 4), weights of shape (n, 3) and "
+                f"tilted of shape (n,), not {self.rectangles.shape}, {self.weights.shape} and "
+                f"{self.tilted.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.rectangles)
+
+    def __getitem__(self, which: Any) -> HaarFeatures:
+        """The features that a slice, a mask or a list of numbers picks."""
+        which = np.atleast_1d(which) if not isinstance(which, slice) else which
+        return replace(
+            self,
+            rectangles=self.rectangles[which],
+            weights=self.weights[which],
+            tilted=self.tilted[which],
+            kind="chosen",
+        )
+
+
+def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> HaarFeatures:
+    """All Haar features of a window, in the order and number of ``opencv_traincascade``.
+
+    Every pattern is laid at every place in every size that fits: edges of two halves, lines of three
+    thirds and a checker of four quarters ("basic"); also lines with a wide middle and a centre with its
+    surround ("core"); also edges and lines turned by 45 degrees ("all").
+
+    Parameters
+    ----------
+    window : tuple of int, default (24, 24)
+        Width and height in pixels.
+    kind : {"basic", "core", "all"}, default "basic"
+        Which patterns.
+
+    Returns
+    -------
+    HaarFeatures
+
+    Examples
+    --------
+    >>> from bosquet.vision import haar_features
+    >>> [len(haar_features((24, 24), kind)) for kind in ("basic", "core", "all")]
+    [162336, 210400, 261600]
+
+    References
+    ----------
+    P. Viola and M. Jones, "Rapid object detection using a boosted cascade of simple features", 2001.
+    R. Lienhart and J. Maydt, "An extended set of Haar-like features for rapid object detection", 2002.
+    """
+    check_value("kind", kind, choice(*KINDS))
+    width, height = check_window(window)
+    patterns = [p for p in PATTERNS if KINDS.index(p.kind) <= KINDS.index(kind)]
+    parts = list(_columns_of_features(width, height, patterns))
+    rectangles = np.concatenate([part[0] for part in parts])
+    pattern = np.concatenate([part[1] for part in parts])
+    weights = np.zeros((len(patterns), 3), dtype=np.float32)
+    for row, shape in zip(weights, patterns, strict=True):
+        row[0] = -1
+        row[1 : 1 + len(shape.inner)] = shape.inner_weight
+    tilted = np.array([shape.tilted for shape in patterns])
+    return HaarFeatures(rectangles, weights[pattern], tilted[pattern], (width, height), kind)
+
+
+def check_window(window: Any) -> tuple[int, int]:
+    """Width and height as integers; a ValueError that says what a window is otherwise."""
+    sides = np.asarray(window)
+    if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides >= 3).all():
+        raise ValueError(
+            f"window={window!r} is out of range: it must be (width, height), integers of at least 3"
+        )
+    if math.prod(int(side) for side in sides) > MAX_SIDE * MAX_SIDE:
+        raise ValueError(f"window={window!r} has more than {MAX_SIDE * MAX_SIDE} pixels")
+    return int(sides[0]), int(sides[1])
+
+
+def _columns_of_features(
+    width: int, height: int, patterns: list[Pattern]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rectangles and pattern numbers of the features whose first rectangle begins at each x.
+
+    One x at a time: the grid of all places and sizes would be large for a large window.
+    """
+    for x in range(width):
+        # An x from the right end is as far as a tilted rectangle can go to the right.
+        grid = np.meshgrid(
+            np.arange(height), np.arange(1, width - x + 1), np.arange(1, height + 1), indexing="ij"
+        )
+        y, dx, dy = (side.ravel() for side in grid)
+        fits = np.column_stack([_fits(p, x, y, dx, dy, width, height) for p in patterns])
+        place, pattern = np.nonzero(fits)
+        rectangles = np.zeros((len(place), 3, 4), dtype=np.int32)
+        for number, shape in enumerate(patterns):
+            mine = pattern == number
+            at = place[mine]
+            rectangles[mine] = _rectangles(shape, x, y[at], dx[at], dy[at])
+        yield rectangles, pattern
+
+
+def _fits(
+    shape: Pattern,
+    x: int,
+    y: np.ndarray,
+    dx: np.ndarray,
+    dy: np.ndarray,
+    width: int,
+    height: int,
+) -> np.ndarray:
+    across, down = shape.columns * dx, shape.rows * dy
+    if shape.tilted:
+        fits = (x + across <= width) & (y + across + down <= height) & (x - down >= 0)
+    else:
+        fits = (x + across <= width) & (y + down <= height)
+    return np.asarray(fits)
+
+
+def _rectangles(
+    shape: Pattern, x: int, y: np.ndarray, dx: np.ndarray, dy: np.ndarray
+) -> np.ndarray:
+    out = np.zeros((len(y), 3, 4), dtype=np.int32)
+    cells = ((0, 0, shape.columns, shape.rows), *shape.inner)
+    for k, (column, row, columns, rows) in enumerate(cells):
+        right, down = column * dx, row * dy
+        out[:, k, 0] = x + right - (down if shape.tilted else 0)
+        out[:, k, 1] = y + down + (right if shape.tilted else 0)
+        out[:, k, 2] = columns * dx
+        out[:, k, 3] = rows * dy
+    return out

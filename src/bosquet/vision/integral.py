@@ -1,0 +1,143 @@
+"""Integral images, and what Haar features see through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet import _core
+from bosquet._parameters import check_value, choice, integer
+from bosquet._sklearn import effective_threads
+from bosquet.boosting._native import instruction_set
+from bosquet.vision.features import HaarFeatures
+from bosquet.vision.stacks import GreyScale, image_array
+
+# Features whose values are in memory at once, unless told otherwise.
+BLOCK = 1024
+
+
+def integral_image(image: Any, kind: str = "plain") -> np.ndarray:
+    """The integral image: the sum over any rectangle is four of its entries.
+
+        s[y, x] = Σ image[j, i]  over j < y, i < x
+
+    and the sum over a rectangle of width w and height h at (x, y) is
+    s[y, x] - s[y, x + w] - s[y + h, x] + s[y + h, x + w].
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (n_images, height, width)
+        Grey levels.
+    kind : {"plain", "squared", "tilted"}, default "plain"
+        "squared": of the squares of the pixels. "tilted": over the cone that opens upwards from pixel
+        (x - 1, y - 1), for rectangles turned by 45 degrees (Lienhart and Maydt).
+
+    Returns
+    -------
+    array of int64, a row and a column more than the image
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet.vision import integral_image
+    >>> image = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    >>> s = integral_image(image)
+    >>> int(s[1, 1] - s[1, 3] - s[3, 1] + s[3, 3]), int(image[1:3, 1:3].sum())
+    (30, 30)
+    """
+    check_value("kind", kind, choice("plain", "squared", "tilted"))
+    array = np.asarray(image)
+    single = array.ndim == 2
+    array = array[None] if single else array
+    if array.ndim != 3 or array.size == 0:
+        raise ValueError(f"image has shape {np.shape(image)}, expected (height, width)")
+    sums = _core.integral_image(GreyScale.learn(array).convert(array), kind)
+    return sums[0] if single else sums
+
+
+def window_contrasts(
+    images: np.ndarray, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What OpenCV's detector multiplies features of each window by, and whether it passes it by as flat.
+
+    The factor is 1 / √(n Σ p² - (Σ p)²) over the n pixels inside the window's rim, in single precision;
+    flat is a standard deviation of at most 10 grey levels.
+
+    Parameters
+    ----------
+    images : array of uint8, shape (n_images, height, width)
+    n_jobs : int or None
+
+    Returns
+    -------
+    factors : array of float32, shape (n_images,)
+    flat : array of bool, shape (n_images,)
+    """
+    return _core.window_contrasts(np.ascontiguousarray(images), effective_threads(n_jobs))
+
+
+def feature_values(
+    images: Any, features: HaarFeatures, *, normalise: bool = True, n_jobs: int | None = None
+) -> np.ndarray:
+    """The values of features on images of the window's size: (n_features, n_images), float32.
+
+    Parameters
+    ----------
+    images : array of shape (n_images, height, width)
+    features : HaarFeatures
+        For all features of a window and many images rather take `feature_blocks`.
+    normalise : bool, default=True
+        Divide by the window's contrast, as OpenCV's detector does (`window_contrasts`).
+    n_jobs : int or None
+        Threads; the values are the same for any number.
+    """
+    array = image_array(images, features.window, "images")
+    grey = GreyScale.learn(array).convert(array)
+    return native_values(grey, features, normalise, effective_threads(n_jobs))
+
+
+def native_values(
+    grey: np.ndarray, features: HaarFeatures, normalise: bool, threads: int
+) -> np.ndarray:
+    """`feature_values` of images that are known to be sound."""
+    return _core.haar_values(
+        grey, *feature_arrays(features), bool(normalise), instruction_set(), threads
+    )
+
+
+def feature_arrays(features: HaarFeatures) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features as the core reads them."""
+    return (
+        np.ascontiguousarray(features.rectangles, dtype=np.int32),
+        np.ascontiguousarray(features.weights, dtype=np.float32),
+        np.ascontiguousarray(features.tilted, dtype=bool).view(np.uint8),
+    )
+
+
+def feature_blocks(
+    images: Any,
+    features: HaarFeatures,
+    *,
+    normalise: bool = True,
+    block: int = BLOCK,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[int, np.ndarray]]:
+    """The values of all features, some at a time: (number of the first, (features, images) float32).
+
+    All 162,336 features of 10,000 windows of 24 × 24 pixels would take 6.5 GB as a matrix; a block of
+    1,024 takes 41 MB, and is made when it is asked for.
+
+    Parameters
+    ----------
+    images, features, normalise, n_jobs : as in `feature_values`
+    block : int, default=1024
+        Features at a time.
+    """
+    check_value("block", block, integer(1))
+    array = image_array(images, features.window, "images")
+    grey = GreyScale.learn(array).convert(array)
+    threads = effective_threads(n_jobs)
+    for first in range(0, len(features), block):
+        yield first, native_values(grey, features[first : first + block], normalise, threads)

@@ -1,0 +1,135 @@
+"""What a learner may answer: a class that it was taught, a probability, one finite number a row."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeClassifier
+
+from bosquet import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    AnyBoostClassifier,
+    BrownBoostClassifier,
+    LPBoostClassifier,
+)
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] + X[:, 1] > 0).astype(int)
+VOTES = [
+    AdaBoostClassifier,
+    lambda learner: AnyBoostClassifier("logistic", estimator=learner),
+    BrownBoostClassifier,
+    lambda learner: LPBoostClassifier(learner, nu=0.3),
+]
+
+
+class Odd(ClassifierMixin, BaseEstimator):
+    """A stump that answers in its own way when it is asked for the `at`-th time."""
+
+    asked = 0
+
+    def __init__(self, answer=None, at=-1):
+        self.answer, self.at = answer, at
+
+    def fit(self, X, y, sample_weight=None):
+        self.tree_ = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        type(self).asked += 1
+        said = self.tree_.predict(X)
+        return self.answer(said) if type(self).asked == self.at else said
+
+    def predict_proba(self, X):
+        type(self).asked += 1
+        shares = self.tree_.predict_proba(X)
+        return self.answer(shares) if type(self).asked == self.at else shares
+
+
+def nan_at_seven(said):
+    return np.where(np.arange(said.shape[0]) == 7, np.nan, said)
+
+
+def refuses(model, message, y=Y):
+    Odd.asked = 0
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("vote", VOTES)
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_class_that_is_none_is_no_vote(vote, at):
+    refuses(
+        vote(Odd(nan_at_seven, at)), rf"Odd failed at round {at}: it says nan of row 7.*\[0, 1\]"
+    )
+    seven = lambda said: np.where(np.arange(said.size) == 3, 7, said)  # noqa: E731
+    refuses(
+        vote(Odd(seven, at)), rf"Odd failed at round {at}: it says 7 of row 3.*none of the classes"
+    )
+
+
+@pytest.mark.parametrize("vote", VOTES)
+def test_an_answer_for_each_row_is_wanted(vote):
+    refuses(
+        vote(Odd(lambda said: said[:-1], 2)),
+        r"Odd failed at round 2: its predict has shape \(59,\) for 60 rows",
+    )
+
+
+@pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-all"])
+def test_of_several_classes_too(multiclass):
+    message = "Odd failed at round 1: it says .*none of the classes"
+    model = AdaBoostClassifier(Odd(lambda said: said + 9, 1), multiclass=multiclass)
+    refuses(model, message, y=np.arange(60) % 3)
+
+
+@pytest.mark.parametrize("variant", ["real", "gentle"])
+def test_probabilities_have_a_column_a_class_and_are_finite_and_not_negative(variant):
+    def boosted(answer):
+        return AdaBoostClassifier(Odd(answer, 2), variant=variant)
+
+    refuses(
+        boosted(lambda shares: np.column_stack([shares, shares[:, 0]])),
+        r"Odd failed at round 2: its predict_proba has shape \(60, 3\) for 60 rows",
+    )
+    refuses(boosted(lambda shares: shares[:9]), r"round 2: its predict_proba has shape \(9, 2\)")
+    refuses(boosted(lambda shares: shares * np.nan), r"round 2: it says \[nan nan\] of row 0")
+    refuses(boosted(lambda shares: shares - 2), "round 2: it says .*no probabilities")
+
+
+def test_a_learner_that_has_seen_one_class_of_two_may_say_so():
+    model = AdaBoostClassifier(Odd(), 5, variant="real", reweight="resample", random_state=0)
+    few = np.array([0] * 58 + [1, 1])
+    X_parted = X + 9 * few[:, None]
+    assert model.fit(X_parted, few).score(X_parted, few) == 1
+
+
+def test_a_learner_that_turns_odd_later_is_named_when_the_vote_is_asked():
+    Odd.asked = 0
+    model = AdaBoostClassifier(Odd(), 3).fit(X, Y)
+    model.estimators_[1].tree_.classes_ = np.array([0, 5])
+    with pytest.raises(ValueError, match="Odd failed at round 2: it says 5"):
+        model.predict(X)
+
+
+def test_a_regressor_that_cannot_bear_missing_values_is_named_with_its_round():
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match="Ridge failed at round 1: Input X contains NaN"):
+        AdaBoostRegressor(Ridge(), random_state=0).fit(holes, X[:, 0])
+
+
+@pytest.mark.parametrize("row", [0, 59])
+def test_a_regressor_that_says_no_number_is_named_with_its_round(row):
+    class Wild(RegressorMixin, BaseEstimator):
+        def fit(self, X, y, sample_weight=None):
+            return self
+
+        def predict(self, X):
+            return np.where(np.arange(X.shape[0]) == row, np.inf, 0.5)
+
+    with pytest.raises(ValueError, match=f"Wild failed at round 1: it says inf of row {row}"):
+        AdaBoostRegressor(Wild()).fit(X, X[:, 0])

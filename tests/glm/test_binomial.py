@@ -1,0 +1,423 @@
+"""Binomial regression: odds, intervals, grouped data, tables of tests, what is said wrongly."""
+
+import pickle
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+from bosquet import BinomialRegression
+from bosquet.glm import FormulaError
+
+
+@pytest.fixture
+def model(patients):
+    return BinomialRegression("ill ~ age + dose * sex + clinic").fit(patients)
+
+
+# ---- figures from books --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("link", "intercept", "slope", "deviance"),
+    [
+        ("logit", -60.72, 34.27, 11.23),
+        ("probit", -34.94, 19.73, 10.12),
+        ("cloglog", -39.57, 22.04, 3.45),
+    ],
+)
+def test_the_beetles_of_bliss_come_out_as_in_dobson(beetles, link, intercept, slope, deviance):
+    model = BinomialRegression("killed ~ dose", link=link).fit(beetles, trials="beetles")
+    assert model.params_.round(2).tolist() == pytest.approx([intercept, slope], abs=0.011)
+    assert model.deviance_ == pytest.approx(deviance, abs=0.005)
+    assert model.df_residual_ == 6
+
+
+# ---- odds ----------------------------------------------------------------------------------------
+
+
+def test_odds_are_ratios_of_probabilities_for_every_link(patients):
+    for link in ("logit", "probit", "cloglog"):
+        model = BinomialRegression("ill ~ age + dose", link=link).fit(patients)
+        p = model.predict_proba(patients)
+        np.testing.assert_allclose(model.odds(patients), p[:, 1] / p[:, 0], rtol=1e-9)
+        np.testing.assert_allclose(model.odds(patients, "no", "yes"), p[:, 0] / p[:, 1], rtol=1e-9)
+        np.testing.assert_array_equal(model.odds(patients, "yes", "yes"), 1.0)
+        np.testing.assert_allclose(
+            model.decision_function(patients), np.log(p[:, 1] / p[:, 0]), atol=1e-9
+        )
+
+
+def test_one_unit_more_multiplies_the_odds_by_the_odds_ratio(model, patients):
+    older = patients.assign(age=patients.age + 10)
+    table = model.odds_ratios(units={"age": 10})
+    np.testing.assert_allclose(
+        model.odds(older) / model.odds(patients), table.loc["age", "odds_ratio"], rtol=1e-9
+    )
+    assert table.loc["age", "unit"] == 10
+    assert "Intercept" not in table.index
+
+
+def test_odds_ratios_are_refused_where_they_are_not_constant(patients):
+    model = BinomialRegression("ill ~ age", link="probit").fit(patients)
+    with pytest.raises(ValueError, match="odds ratios are constant with link='logit' alone"):
+        model.odds_ratios()
+
+
+def test_the_odds_ratio_of_a_factor_alone_is_that_of_the_table(patients):
+    table = pd.crosstab(patients.sex, patients.ill)
+    cross = (
+        table.loc["m", "yes"]
+        * table.loc["f", "no"]
+        / (table.loc["m", "no"] * table.loc["f", "yes"])
+    )
+    found = BinomialRegression("ill ~ sex").fit(patients).odds_ratios().iloc[0]
+    assert found.odds_ratio == pytest.approx(cross, rel=1e-8)
+    spread = np.sqrt((1 / table.to_numpy()).sum())  # Woolf's standard error of its logarithm
+    wanted = np.exp(np.log(cross) + np.array([-1, 1]) * stats.norm.ppf(0.975) * spread)
+    assert found[["low", "high"]].tolist() == pytest.approx(wanted, rel=1e-6)
+
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+
+def test_at_the_ends_of_a_profile_interval_the_deviance_has_risen_by_the_quantile(patients):
+    import statsmodels.api as sm
+
+    model = BinomialRegression("ill ~ age + dose").fit(patients)
+    ends = model.confidence_intervals(0.9, "profile").loc["dose"]
+    y, X = (patients.ill == "yes").astype(float), sm.add_constant(patients[["age"]])
+    for end in (ends.low, ends.high):
+        held = sm.GLM(y, X, family=sm.families.Binomial(), offset=end * patients.dose).fit()
+        assert held.deviance - model.deviance_ == pytest.approx(stats.chi2.ppf(0.9, 1), abs=1e-5)
+
+
+def test_intervals_widen_with_their_level_and_hold_the_estimate(model):
+    narrow, wide = model.confidence_intervals(0.8), model.confidence_intervals(0.99)
+    assert (wide.low < narrow.low).all()
+    assert (narrow.high < wide.high).all()
+    assert ((narrow.low < model.params_) & (model.params_ < narrow.high)).all()
+
+
+def test_a_band_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    X, beta = np.linspace(-2, 2, 150)[:, None], np.array([0.3, 0.8])
+    truth = 1 / (1 + np.exp(-(beta[0] + beta[1] * X[:, 0])))
+    inside = []
+    for _ in range(60):
+        band = BinomialRegression().fit(X, rng.random(150) < truth).confidence_band(X, 0.9)
+        inside.append(((band.low <= truth) & (truth <= band.high)).mean())
+    assert 0.85 < np.mean(inside) < 0.95
+
+
+# ---- grouped data and weights --------------------------------------------------------------------
+
+
+def test_grouped_rows_and_single_trials_give_the_same_estimates(beetles):
+    grouped = BinomialRegression("killed ~ dose").fit(beetles, trials="beetles")
+    doses = np.repeat(beetles.dose, beetles.beetles)
+    died = np.concatenate(
+        [np.arange(n) < k for n, k in zip(beetles.beetles, beetles.killed, strict=True)]
+    )
+    single = BinomialRegression().fit(doses.to_frame(), died)
+    np.testing.assert_allclose(grouped.params_, single.params_, rtol=1e-7)
+    np.testing.assert_allclose(grouped.covariance_, single.covariance_, rtol=1e-5)
+    assert grouped.test("dose").statistic == pytest.approx(single.test("dose").statistic)
+
+
+def test_successes_and_failures_may_stand_on_the_left_hand_side(beetles):
+    wanted = BinomialRegression("killed ~ dose").fit(beetles, trials="beetles").params_
+    frame = beetles.assign(alive=beetles.beetles - beetles.killed)
+    found = BinomialRegression("killed + alive ~ dose").fit(frame)
+    np.testing.assert_allclose(found.params_, wanted)
+    pairs = BinomialRegression().fit(beetles[["dose"]], frame[["killed", "alive"]].to_numpy())
+    np.testing.assert_allclose(pairs.params_, wanted)
+
+
+def test_a_weight_counts_rows(patients):
+    weight = np.arange(len(patients)) % 3
+    weighted = BinomialRegression("ill ~ age + dose").fit(patients, sample_weight=weight)
+    repeated = BinomialRegression("ill ~ age + dose").fit(
+        patients.loc[np.repeat(patients.index, weight)]
+    )
+    np.testing.assert_allclose(weighted.params_, repeated.params_, rtol=1e-7)
+    np.testing.assert_allclose(weighted.covariance_, repeated.covariance_, rtol=1e-5)
+    assert weighted.bic_ == pytest.approx(repeated.bic_)
+    assert weighted.n_rows_ == weight.sum()
+
+
+def test_a_good_fit_of_groups_is_told_from_a_bad_one(beetles):
+    good = BinomialRegression("killed ~ dose", link="cloglog").fit(beetles, trials="beetles")
+    bad = BinomialRegression("killed ~ 1").fit(beetles, trials="beetles")
+    assert good.goodness_of_fit().loc["deviance", "p_value"] > 0.5
+    assert (bad.goodness_of_fit().p_value < 1e-10).all()
+
+
+def test_single_trials_have_no_goodness_of_fit(model):
+    with pytest.raises(ValueError, match="group the rows"):
+        model.goodness_of_fit()
+
+
+# ---- tests and tables ----------------------------------------------------------------------------
+
+
+def test_the_difference_of_nested_models_is_the_likelihood_ratio(patients, model):
+    smaller = BinomialRegression("ill ~ age + dose + sex").fit(patients)
+    table = model.anova(smaller)
+    told = model.test(["dose:sex", "clinic"])
+    assert table.iloc[1].difference == pytest.approx(told.statistic)
+    assert table.iloc[1].df == told.df == 3
+    assert smaller.anova(model).equals(table)
+
+
+def test_models_that_are_not_nested_are_not_compared(patients, model):
+    with pytest.raises(ValueError, match="not nested"):
+        model.anova(BinomialRegression("ill ~ noise").fit(patients))
+    with pytest.raises(ValueError, match="different targets"):
+        model.anova(BinomialRegression("ill ~ age").fit(patients[:300]))
+    with pytest.raises(ValueError, match="different links"):
+        model.anova(BinomialRegression("ill ~ age", link="probit").fit(patients))
+    with pytest.raises(TypeError, match="is compared with another one"):
+        model.anova("age")
+
+
+def test_deviances_of_type_one_add_up_from_the_constant_to_the_model(model):
+    table = model.anova(type=1)
+    assert table.deviance.sum() == pytest.approx(model.null_deviance_ - model.deviance_)
+    assert table.index.tolist() == ["constant", "age", "dose", "sex", "clinic", "dose:sex"]
+    assert table.residual_deviance.iloc[-1] == pytest.approx(model.deviance_)
+
+
+def test_type_two_tests_a_main_effect_without_its_interaction(patients, model):
+    main = BinomialRegression("ill ~ age + dose + sex + clinic").fit(patients)
+    assert model.anova(type=2).deviance["dose"] == pytest.approx(main.test("dose").statistic)
+    assert model.anova(type=2).deviance["clinic"] == pytest.approx(model.test("clinic").statistic)
+
+
+def test_type_three_does_not_depend_on_which_level_comes_first(patients, model):
+    turned = patients.assign(sex=patients.sex.map({"f": "z", "m": "a"}))
+    again = BinomialRegression("ill ~ age + dose * sex + clinic").fit(turned)
+    np.testing.assert_allclose(
+        model.anova(type=3).deviance, again.anova(type=3).deviance, rtol=1e-6
+    )
+
+
+def test_testing_a_main_effect_beside_its_interaction_says_what_that_means(model):
+    assert "dose stays in dose:sex" in model.test("dose").note
+    assert model.test(["dose", "dose:sex"]).note == ""
+
+
+def test_a_single_coefficient_can_be_tested(model):
+    row = model.coefficients().loc["clinic[T.west]"]
+    told = model.test("clinic[T.west]", kind="wald")
+    assert told.statistic == pytest.approx(row.z**2)
+    assert told.p_value == pytest.approx(row.p_value)
+
+
+def test_the_summary_tells_the_figures_as_text_and_as_html(model):
+    told, page = str(model.summary()), model.summary()._repr_html_()
+    assert told.splitlines()[0] == "BinomialRegression (logit): ill ~ age + dose * sex + clinic"
+    assert f"deviance {model.deviance_:.2f} on {model.df_residual_:g}" in told
+    for name in model.params_.index:
+        assert name in told
+        assert name in page
+    assert "Probabilities are of the class 'yes'." in told
+    assert "<script" not in page
+
+
+def test_diagnostics_find_the_row_that_pulls(patients):
+    frame = patients[["age", "dose", "ill"]].copy()
+    frame.loc[5, ["age", "dose", "ill"]] = [20, 40, "yes"]
+    assert BinomialRegression("ill ~ age + dose").fit(frame).diagnostics().cook.idxmax() == 5
+
+
+# ---- tables of all kinds -------------------------------------------------------------------------
+
+
+def test_a_frame_without_a_formula_is_main_effects_of_its_columns(patients):
+    columns = ["age", "dose", "sex", "clinic"]
+    plain = BinomialRegression().fit(patients[columns], patients.ill)
+    by_formula = BinomialRegression("ill ~ " + " + ".join(columns)).fit(patients)
+    assert plain.params_.index.tolist() == by_formula.params_.index.tolist()
+    np.testing.assert_allclose(plain.params_, by_formula.params_, rtol=1e-7)
+    np.testing.assert_allclose(
+        plain.predict_proba(patients[columns]), by_formula.predict_proba(patients)
+    )
+
+
+def test_a_polars_frame_gives_what_pandas_gives(patients):
+    wanted = BinomialRegression("ill ~ age * sex").fit(patients)
+    found = BinomialRegression("ill ~ age * sex").fit(pl.from_pandas(patients))
+    np.testing.assert_array_equal(found.params_, wanted.params_)
+    np.testing.assert_array_equal(found.predict(pl.from_pandas(patients)), wanted.predict(patients))
+
+
+def test_a_dot_stands_for_all_other_columns(patients):
+    frame = patients[["age", "dose", "sex", "ill"]]
+    assert BinomialRegression("ill ~ .").fit(frame).terms_ == ["Intercept", "age", "dose", "sex"]
+    assert BinomialRegression("ill ~ . - sex").fit(frame).terms_ == ["Intercept", "age", "dose"]
+
+
+def test_names_with_blanks_can_be_quoted_and_dotted(patients):
+    frame = patients[["ill", "age"]].rename(columns={"age": "age in years"})
+    quoted = BinomialRegression('ill ~ Q("age in years")').fit(frame)
+    assert quoted.params_.iloc[1] == BinomialRegression("ill ~ .").fit(frame).params_.iloc[1]
+
+
+def test_a_right_hand_side_alone_takes_y_and_so_goes_into_cross_validation(patients):
+    from sklearn.model_selection import cross_val_score
+
+    model = BinomialRegression("age + dose * sex")
+    assert cross_val_score(model, patients, patients.ill, cv=4).mean() > 0.6
+
+
+def test_functions_and_transformations_are_applied_to_new_rows_as_they_were(patients):
+    model = BinomialRegression("ill ~ np.log(dose + 1) + standardize(age)").fit(patients)
+    np.testing.assert_allclose(
+        model.predict_proba(patients[:7]), model.predict_proba(patients)[:7], rtol=1e-12
+    )
+
+
+def test_a_pickle_predicts_tests_and_selects_as_before(model, patients):
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(patients), model.predict_proba(patients))
+    assert again.test("clinic") == model.test("clinic")
+    assert again.backward().terms_ == model.backward().terms_
+
+
+# ---- what is said wrongly ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("ill ~ agee", "uses 'agee', which is no column of the table; did you mean 'age'"),
+        ("ill ~ age +", "the formula 'age +' cannot be used"),
+        ("ill ~ age ~ dose", "more than one ~"),
+        ("ill ~ ", "nothing on its right-hand side"),
+        ("ill ~ nosuch(age)", "uses 'nosuch'"),
+        ("~ age", "no left-hand side"),
+        ("sick ~ age", "'sick', which is no column"),
+    ],
+)
+def test_a_wrong_formula_is_told_in_one_line(patients, formula, told):
+    with pytest.raises(ValueError, match=r"formula|left") as error:
+        BinomialRegression(formula).fit(patients)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_formula_needs_names(patients):
+    with pytest.raises(TypeError, match="a formula names columns"):
+        BinomialRegression("y ~ x").fit(patients[["age"]].to_numpy(), patients.ill)
+
+
+def test_collinear_columns_are_named_with_what_they_equal(patients):
+    frame = patients[["age", "dose"]].assign(both=patients.age + 2 * patients.dose)
+    with pytest.raises(ValueError, match=r"'both' is collinear.*it equals age \+ 2 × dose"):
+        BinomialRegression().fit(frame, patients.ill)
+    with pytest.raises(ValueError, match=r"'flat' is collinear.*3 × Intercept"):
+        BinomialRegression().fit(patients[["age"]].assign(flat=3.0), patients.ill)
+
+
+def test_missing_values_are_named_or_left_out(patients):
+    frame = patients.copy()
+    frame.loc[[3, 9], "age"] = np.nan
+    frame.loc[4, "sex"] = None
+    with pytest.raises(ValueError, match=r"'age' \(2\), 'sex' \(1\); fill them in"):
+        BinomialRegression("ill ~ age + sex").fit(frame)
+    with pytest.raises(ValueError, match="2 missing values in column 'age'"):
+        BinomialRegression().fit(frame[["age", "dose"]], frame.ill)
+    model = BinomialRegression("ill ~ age + sex", missing="drop").fit(frame)
+    assert model.n_dropped_ == 3
+    assert "3 rows with missing values were left out." in str(model.summary())
+    whole = BinomialRegression("ill ~ age + sex").fit(frame.drop(index=[3, 4, 9]))
+    np.testing.assert_array_equal(model.params_, whole.params_)
+    plain = BinomialRegression(missing="drop").fit(frame[["age", "sex"]], frame.ill)
+    np.testing.assert_allclose(plain.params_, whole.params_, rtol=1e-8)
+    with pytest.raises(ValueError, match=r"missing values in 'age' \(2\)"):
+        model.predict(frame.drop(index=4))
+
+
+def test_a_level_that_was_not_there_is_named(patients, model):
+    strange = patients[:3].assign(clinic=["west", "south", "east"])
+    with pytest.raises(ValueError, match="'clinic' holds 'south', which was not there in fit"):
+        model.predict(strange)
+    plain = BinomialRegression().fit(patients[["clinic"]], patients.ill)
+    with pytest.raises(ValueError, match="column 'clinic'"):
+        plain.predict(strange[["clinic"]])
+
+
+def test_a_missing_column_is_named(model, patients):
+    with pytest.raises(ValueError, match="X has no column 'dose'"):
+        model.predict(patients.drop(columns="dose"))
+
+
+def test_unknown_terms_are_asked_about(model):
+    with pytest.raises(ValueError, match=r"no term 'clinics'; did you mean 'clinic'\?"):
+        model.test("clinics")
+    with pytest.raises(ValueError, match="at least one term"):
+        model.test([])
+
+
+def test_one_class_three_classes_and_impossible_counts_are_refused(patients, beetles):
+    X = patients[["age"]]
+    with pytest.raises(ValueError, match="one class only, 'no'"):
+        BinomialRegression().fit(X, np.repeat("no", len(X)))
+    with pytest.raises(ValueError, match="3 classes; use MultinomialRegression"):
+        BinomialRegression().fit(X, patients.clinic)
+    with pytest.raises(ValueError, match="row 0 has 61 successes of 59 trials"):
+        BinomialRegression("killed ~ dose").fit(beetles.assign(killed=61), trials="beetles")
+    with pytest.raises(ValueError, match="row 0 has -1 successes"):
+        BinomialRegression("killed ~ dose").fit(beetles.assign(killed=-1), trials="beetles")
+    with pytest.raises(ValueError, match="successes only"):
+        BinomialRegression("beetles ~ dose").fit(beetles, trials="beetles")
+    with pytest.raises(ValueError, match="names a column that the table does not have"):
+        BinomialRegression("killed ~ dose").fit(beetles, trials="n")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"link": "log"}, "link='log' is out of range"),
+        ({"missing": "skip"}, "missing='skip'"),
+        ({"formula": 3}, "formula=3"),
+        ({"tol": 0}, "tol=0"),
+        ({"on_separation": None}, "on_separation"),
+    ],
+)
+def test_parameters_out_of_range_are_named(patients, options, told):
+    with pytest.raises(ValueError, match=told):
+        BinomialRegression(**options).fit(patients[["age"]], patients.ill)
+
+
+def test_an_iteration_that_was_cut_short_says_so(patients):
+    from sklearn.exceptions import ConvergenceWarning
+
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 steps"):
+        model = BinomialRegression("ill ~ age + dose", max_iter=1).fit(patients)
+    assert "had not converged" in str(model.summary())
+
+
+def test_names_that_are_keywords_go_through_the_dot(patients):
+    frame = patients[["ill", "age"]].rename(columns={"age": "class"}).assign(C=patients.dose)
+    assert BinomialRegression("ill ~ .").fit(frame).terms_[1:] == ['Q("class")', 'Q("C")']
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(model, patients):
+    before = dict(model.__dict__)
+    with pytest.raises(FormulaError):
+        model.fit(patients, formula="ill ~ nothing")
+    assert model.__dict__ == before
+
+
+def test_without_statsmodels_one_line_says_how_to_get_it(monkeypatch, patients):
+    for name in [name for name in sys.modules if name.split(".")[0] == "statsmodels"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "statsmodels", None)
+    with pytest.raises(ImportError, match=r"pip install bosquet\[glm\]") as error:
+        BinomialRegression("ill ~ age").fit(patients)
+    assert "\n" not in str(error.value)

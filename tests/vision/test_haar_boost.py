@@ -1,0 +1,267 @@
+"""HaarBoostClassifier: the twin's vote, the certificate, scikit-learn's manners, bad input."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from haar_images import bars
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from bosquet.reference import haar as twin
+from bosquet.vision import HaarBoostClassifier, haar_features
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    images, y = bars(200, seed=1)
+    return HaarBoostClassifier(12).fit(images, y), images, y
+
+
+def test_the_vote_is_the_twins():
+    images, y = bars(40, side=6, seed=2)
+    model = HaarBoostClassifier(4).fit(images, y)
+    wanted = twin.adaboost(images, 2 * y - 1, twin.enumerate_features(6, 6), rounds=4)
+    assert model.feature_numbers_.tolist() == [feature for _, feature, *_ in wanted]
+    for t, (alpha, _, threshold, left, right) in enumerate(wanted):
+        np.testing.assert_allclose(model.leaves_[t], [alpha * left, alpha * right], rtol=1e-9)
+        assert model.thresholds_[t] == pytest.approx(threshold, rel=1e-5)
+
+
+def test_bars_are_told_apart_on_images_not_seen(fitted):
+    model, _, _ = fitted
+    images, y = bars(300, seed=9)
+    assert model.score(images, y) > 0.95
+
+
+@pytest.mark.parametrize("variant", ["discrete", "real", "gentle"])
+def test_the_certificate_holds_and_bounds_the_training_error(variant):
+    images, y = bars(150, seed=3, depth=3)
+    model = HaarBoostClassifier(15, variant=variant).fit(images, y)
+    certificate = model.certificate_
+    assert certificate.holds()
+    assert certificate.n_rounds == model.n_estimators_
+    assert certificate.product[-1] >= np.mean(model.predict(images) != y)
+    margins = (2 * y - 1) * model.decision_function(images)
+    assert np.array_equal(certificate.margins > 0, margins > 0)
+
+
+@pytest.mark.parametrize("variant", ["discrete", "real", "gentle"])
+def test_stages_add_up_to_the_vote(variant):
+    images, y = bars(150, seed=3, depth=3)
+    model = HaarBoostClassifier(8, variant=variant, learning_rate=0.5).fit(images, y)
+    stages = list(model.staged_decision_function(images))
+    assert len(stages) == len(model) == model.n_estimators_
+    assert np.array_equal(stages[-1], model.decision_function(images))
+    errors = [np.mean(said != y) for said in model.staged_predict(images)]
+    np.testing.assert_allclose(errors, model.train_score_)
+    assert list(model.staged_score(images, y))[-1] == model.score(images, y)
+    proba = list(model.staged_predict_proba(images))[-1]
+    assert np.array_equal(proba, model.predict_proba(images))
+    np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-2 * stages[-1])))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(images)), proba)
+
+
+def test_a_perfect_stump_ends_the_fit_and_wins_the_vote():
+    images, y = bars(40, seed=4)
+    images[y == 1, 0:4], images[y == 1, 4:] = 200, 20
+    images[y == 0, 0:4], images[y == 0, 4:] = 20, 200
+    model = HaarBoostClassifier(50).fit(images, y)
+    assert model.n_estimators_ == 1
+    assert model.score(images, y) == 1
+
+
+def test_the_model_is_the_same_for_any_number_of_threads_and_any_memory(fitted):
+    model, images, y = fitted
+    for options in ({"n_jobs": 1}, {"n_jobs": 3, "memory": 0.0001}):
+        other = clone(model).set_params(**options).fit(images, y)
+        assert np.array_equal(other.feature_numbers_, model.feature_numbers_)
+        assert np.array_equal(other.thresholds_, model.thresholds_)
+        assert np.array_equal(other.leaves_, model.leaves_)
+
+
+def test_chosen_features_are_those_of_their_numbers(fitted):
+    model, _, _ = fitted
+    every = haar_features(model.window_, "basic")
+    assert model.window_ == (8, 8)
+    assert np.array_equal(every.rectangles[model.feature_numbers_], model.features_.rectangles)
+    assert np.array_equal(every.weights[model.feature_numbers_], model.features_.weights)
+
+
+def test_the_mean_image_is_that_of_the_second_class(fitted):
+    model, images, y = fitted
+    np.testing.assert_allclose(model.mean_image_, images[y == 1].mean(axis=0))
+
+
+def test_weights_count_as_copies_of_an_image():
+    images, y = bars(80, seed=5, depth=3)
+    weight = np.random.default_rng(0).integers(0, 3, size=80)
+    weighted = HaarBoostClassifier(5).fit(images, y, sample_weight=weight)
+    copied = HaarBoostClassifier(5).fit(np.repeat(images, weight, axis=0), np.repeat(y, weight))
+    assert np.array_equal(weighted.feature_numbers_, copied.feature_numbers_)
+    np.testing.assert_allclose(weighted.leaves_, copied.leaves_, rtol=1e-9)
+
+
+def test_balanced_classes_start_with_half_of_the_weight_each():
+    images, y = bars(300, seed=6)
+    few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:12]])
+    images, y = images[few], y[few]
+    balanced = HaarBoostClassifier(3, class_weight="balanced").fit(images, y)
+    by_hand = np.where(y == 1, 1 / np.sum(y == 1), 1 / np.sum(y == 0))
+    weighted = HaarBoostClassifier(3).fit(images, y, sample_weight=by_hand)
+    assert np.array_equal(balanced.feature_numbers_, weighted.feature_numbers_)
+    np.testing.assert_allclose(balanced.estimator_errors_, weighted.estimator_errors_)
+
+
+def test_trimming_leaves_the_certificate_true():
+    images, y = bars(300, seed=7, depth=3)
+    model = HaarBoostClassifier(20, weight_trim=0.9).fit(images, y)
+    assert model.certificate_.holds()
+    assert model.score(images, y) > 0.95
+
+
+def test_rows_of_pixels_are_images_with_a_window():
+    images = np.random.default_rng(1).integers(0, 256, size=(60, 5, 7), dtype=np.uint8)
+    y = np.array(["no", "yes"])[(images[:, :, :3].mean(axis=(1, 2)) > 127).astype(int)]
+    stacked = HaarBoostClassifier(5).fit(images, y)
+    flat = HaarBoostClassifier(5, window=(7, 5)).fit(images.reshape(60, -1), y)
+    assert np.array_equal(stacked.predict(images), flat.predict(images.reshape(60, -1)))
+    assert set(flat.predict(images)) == {"no", "yes"}
+
+
+@pytest.mark.parametrize(
+    ("convert", "told"),
+    [
+        (lambda images: images / 255, "multiplied by 255"),
+        (lambda images: images.astype(np.float32), "rounded to whole"),
+        (lambda images: np.repeat(images[..., None], 3, axis=3), "colour becomes grey"),
+    ],
+)
+def test_colour_and_floats_are_converted_and_that_is_said_once(fitted, convert, told):
+    model, images, y = fitted
+    with pytest.warns(UserWarning, match=told):
+        other = clone(model).fit(convert(images), y)
+    assert np.array_equal(other.feature_numbers_, model.feature_numbers_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(other.predict(convert(images)), model.predict(images))
+
+
+def test_a_dark_float_image_is_read_on_the_scale_of_the_fit():
+    images, y = bars(100, seed=8)
+    with pytest.warns(UserWarning, match="rounded to whole"):
+        model = HaarBoostClassifier(3).fit(images.astype(float), y)
+    dark = np.minimum(images[:5], 1)
+    assert np.array_equal(
+        model.decision_function(dark.astype(float)), model.decision_function(dark)
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.zeros((4, 8, 8), np.uint8), [0, 0, 0, 0], "one class only, .*0"),
+        (np.zeros((4, 8, 8), np.uint8), [0, 1, 2, 2], "takes two classes, and y holds 3"),
+        (np.zeros((4, 8, 8), np.uint8), [0, 1, 1], "inconsistent numbers of samples"),
+        (np.zeros((4, 64), np.uint8), [0, 1, 0, 1], r"window=\(width, height\)"),
+        (np.zeros((4, 2, 8), np.uint8), [0, 1, 0, 1], "8 × 2 pixels are too small"),
+        (np.zeros((4, 8, 8, 5), np.uint8), [0, 1, 0, 1], "has shape"),
+        (np.zeros((0, 8, 8), np.uint8), [], "is empty"),
+        (np.full((4, 8, 8), 300), [0, 1, 0, 1], "image 0 has pixels from 300 to 300"),
+        (np.full((4, 8, 8), np.nan), [0, 1, 0, 1], "image 0 has NaN"),
+        ([np.zeros((8, 8)), np.zeros((9, 9))], [0, 1], "a stack of images of one size"),
+        ([["a"]], [0], "array of numbers"),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        HaarBoostClassifier(2).fit(X, y)
+
+
+def test_images_smaller_than_the_window_are_refused(fitted):
+    model, images, y = fitted
+    with pytest.raises(ValueError, match="smaller than the window of 24 × 24"):
+        HaarBoostClassifier(2, window=(24, 24)).fit(images, y)
+    with pytest.raises(ValueError, match="6 × 6 pixels, smaller than the window of 8 × 8"):
+        model.predict(images[:, :6, :6])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_estimators", 0),
+        ("features", "many"),
+        ("variant", "logit"),
+        ("learning_rate", 0),
+        ("weight_trim", 0),
+        ("memory", -1),
+        ("normalise", 1),
+        ("window", (2, 2)),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(name, value, fitted):
+    _, images, y = fitted
+    with pytest.raises(ValueError, match=f"{name}="):
+        HaarBoostClassifier(**{name: value}).fit(images, y)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(fitted):
+    model, images, y = fitted
+    before = model.predict(images)
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(images, np.zeros_like(y))
+    assert np.array_equal(model.predict(images), before)
+
+
+def test_images_without_any_difference_have_no_edge():
+    y = np.arange(20) % 2
+    with pytest.raises(ValueError, match="no better than chance"):
+        HaarBoostClassifier(3).fit(np.full((20, 6, 6), 7, np.uint8), y)
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        HaarBoostClassifier().predict(np.zeros((1, 8, 8), np.uint8))
+
+
+def test_pickles_and_clones(fitted):
+    model, images, _ = fitted
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.decision_function(images), model.decision_function(images))
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_works_in_a_grid_search(fitted):
+    _, images, y = fitted
+    search = GridSearchCV(HaarBoostClassifier(3), {"features": ["basic", "core"]}, cv=2)
+    assert search.fit(images, y).best_score_ > 0.7
+
+
+def test_several_classes_go_through_one_against_the_rest():
+    images, y = bars(150, seed=11)
+    images[::3] = np.random.default_rng(3).integers(40, 220, size=images[::3].shape)
+    y[::3] = 2
+    model = OneVsRestClassifier(HaarBoostClassifier(10, window=(8, 8)))
+    flat = images.reshape(len(images), -1)
+    assert model.fit(flat, y).score(flat, y) > 0.8
+
+
+def test_check_estimator_leaves_stacks_of_images_alone():
+    with pytest.warns(Warning, match="Can't test estimator"):
+        check_estimator(HaarBoostClassifier())
+
+
+def test_the_progress_bar_and_callbacks_see_every_round(fitted, capsys):
+    _, images, y = fitted
+    seen = []
+    HaarBoostClassifier(5, callbacks=[lambda info: seen.append(info.iteration)], verbose=1).fit(
+        images, y
+    )
+    assert seen == [1, 2, 3, 4, 5]
+    assert "5/5" in capsys.readouterr().err
+    short = HaarBoostClassifier(5, callbacks=[lambda info: info.iteration == 2]).fit(images, y)
+    assert short.n_estimators_ == 2
