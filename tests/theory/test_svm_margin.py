@@ -125,8 +125,11 @@ def test_xor_is_parted_by_a_product_feature():
     found = svm_margin(SVC(kernel="linear", C=1e6).fit(product, y), product, y)
     assert found.is_hard
     assert found.n_errors == 0
-    # f = 2a + 2b - 4ab - 1 is -1 or 1 at all four: ‖w‖² = 4 + 4 + 16 would be the norm of that one.
-    assert found.margin == pytest.approx(distance_of_hulls(product[y == 0], product[y == 1]), 1e-3)
+    # f = 2a + 2b - 4ab - 1 is -1 or 1 at all four points: ‖w‖² = 4 + 4 + 16.
+    assert found.margin == pytest.approx(2 / np.sqrt(24), rel=1e-3)
+    assert found.margin == pytest.approx(
+        distance_of_hulls(product[y == 0], product[y == 1]), rel=1e-3
+    )
 
 
 def test_linear_machines_and_pipelines_are_read_too():

@@ -7,7 +7,7 @@ centroid; all are methods of a study.
 >>> from bosquet.discriminant import DensityDiscriminant
 >>> X, y = load_iris(return_X_y=True)
 >>> print(f"{DensityDiscriminant().fit(X, y).score(X, y):.2f}")
-0.97
+0.96
 """
 
 from bosquet.discriminant.density import DensityDiscriminant

@@ -113,7 +113,7 @@ def svm_margin(model: Any, X: Any, y: Any) -> SVMMargin:
     >>> product = np.column_stack([X, X[:, 0] * X[:, 1]])
     >>> found = svm_margin(SVC(kernel="linear", C=1e6).fit(product, y), product, y)
     >>> found.n_errors, found.is_hard, round(found.margin, 3)
-    (0, True, 0.667)
+    (0, True, 0.408)
 
     References
     ----------
@@ -147,7 +147,7 @@ def svm_margin(model: Any, X: Any, y: Any) -> SVMMargin:
     else:
         support, multipliers = np.flatnonzero(signs * values <= 1 + _ON_THE_MARGIN), None
         norm, primal, dual = float(np.linalg.norm(machine.coef_)), None, None
-    margin = 2 / norm if norm > 0 else np.inf
+    margin = float(2 / norm) if norm > 0 else np.inf
     return SVMMargin(margin, float(norm), support, multipliers, slacks, n_errors, primal, dual)
 
 
