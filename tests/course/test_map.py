@@ -24,7 +24,7 @@ each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"item-{item
 
 
 @cache
-def tests_of(path):
+def sentences_of(path):
     """Names of the tests in a file."""
     return {
         node.name
@@ -91,7 +91,7 @@ def test_its_tests_exist(item):
     for test in item["tests"]:
         path, _, name = test.partition("::")
         assert (ROOT / path).is_file(), path
-        assert name in tests_of(ROOT / path), test
+        assert name in sentences_of(ROOT / path), test
 
 
 @each_item

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 ROOMS = ["bosquet", *(f"bosquet.{room}" for room in (
-    "boosting", "datasets", "experts", "explain", "glm", "io", "plot", "theory", "trust",
+    "boosting", "datasets", "discriminant", "experts", "explain", "glm", "io", "plot", "streams", "theory", "trust",
 ))]  # fmt: skip
 PAGES = sorted(
     page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]
