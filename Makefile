@@ -23,7 +23,7 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision docs reproduce peers browser stubs clean distclean
+.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect bench-study docs reproduce peers browser stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +71,12 @@ bench-trust: $(DONE)/package $(DONE)/extra-bench  ## what calibration and interv
 
 bench-vision: $(DONE)/package  ## boosting on Haar features: time, memory, beside sorting in NumPy
 	$(PY) -m benchmarks.vision $(ARGS)
+
+bench-detect: $(DONE)/package $(DONE)/extra-test  ## cascades at work, beside OpenCV
+	$(PY) -m benchmarks.vision_detect $(ARGS)
+
+bench-study: $(DONE)/package $(DONE)/extra-bench $(DONE)/extra-study  ## studies beside a tuned LightGBM and balanced ensembles; DATA=folder
+	$(PY) -m benchmarks.study --data $(DATA) $(ARGS)
 
 docs: $(DONE)/package $(DONE)/extra-docs  ## build docs/_build/html, running every example; a warning is an error
 	$(PY) -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)

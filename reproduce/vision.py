@@ -49,11 +49,11 @@ def varied(images, random, closest):
     return np.clip(np.rint(near), 0, 255).astype(np.uint8)
 
 
-def cbcl_sample(X, y, copies=(3, 1), closest=0.65, seed=0):
-    """The training images with varied copies of the faces and of the others.
+def cbcl_sample(X, y, copies=(3, 1), closest=0.85, seed=0):
+    """The training images, varied copies of the faces and of the others, and the others turned.
 
-    The test faces come from other photographs, cropped closer and less exactly; varying the others
-    alike keeps the vote from telling copies by their blur.
+    The test faces come from other photographs, cropped closer and less exactly. Varying the others
+    alike keeps the vote from telling copies by their blur, and what is no face is none on its side.
     """
     random = np.random.default_rng(seed)
     parts, labels = [X], [y]
@@ -61,17 +61,21 @@ def cbcl_sample(X, y, copies=(3, 1), closest=0.65, seed=0):
         for _ in range(times):
             parts.append(varied(X[y == label], random, closest))
             labels.append(np.full(len(parts[-1]), label))
+    for quarter in (1, 2, 3):
+        parts.append(np.rot90(X[y == 0], quarter, axes=(1, 2)))
+        labels.append(np.zeros(len(parts[-1]), dtype=int))
     return np.concatenate(parts), np.concatenate(labels)
 
 
-def cbcl_faces(folder, rounds=500):
+def cbcl_faces(folder, rounds=800):
     """Its own test split: 472 faces among 24,044 images."""
     from sklearn.metrics import roc_auc_score
 
     X, y, is_test = images_of(folder, "cbcl_faces", "face")
     y = y.astype(int)
-    model = HaarBoostClassifier(rounds, variant="gentle", class_weight="balanced")
+    model = HaarBoostClassifier(
+        rounds, variant="gentle", features="core", class_weight="balanced", memory=3.0
+    )
     model.fit(*cbcl_sample(X[~is_test], y[~is_test]))
-    scores = model.decision_function(X[is_test])
-    area = roc_auc_score(y[is_test], scores)
+    area = roc_auc_score(y[is_test], model.decision_function(X[is_test]))
     yield f"CBCL faces, {rounds} Haar stumps, area under the ROC", 0.97, area, (0.97, 1)

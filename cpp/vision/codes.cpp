@@ -10,6 +10,10 @@ namespace {
 // Features of a task: some hundred microseconds.
 constexpr std::size_t kFeatures = 16;
 
+constexpr std::size_t kFew = 200;  // one value in so many may be beyond the steps, on either side
+constexpr float kZoom = 8;         // steps are laid again if they can be so many times narrower
+constexpr int kMostZooms = 8;
+
 }  // namespace
 
 const float* FeatureCoder::values(const HaarFeature& feature) {
@@ -18,17 +22,45 @@ const float* FeatureCoder::values(const HaarFeature& feature) {
     return values_.data();
 }
 
+namespace {
+
+// Where nearly all values are, from counts by step; the few beyond are left out on either side.
+ValueRange crowded(const std::uint32_t* counts, std::size_t total, ValueRange range) {
+    std::size_t few = total / kFew, below = 0, first = 0;
+    for (; below + counts[first] <= few && first + 1 < kSteps; ++first) below += counts[first];
+    std::size_t above = 0, last = kSteps - 1;
+    for (; above + counts[last] <= few && last > first; --last) above += counts[last];
+    float width = (range.high - range.low) / static_cast<float>(kSteps);
+    return {range.low + width * static_cast<float>(first),
+            range.low + width * static_cast<float>(last + 1)};
+}
+
+}  // namespace
+
+// A window without contrast may have a value thousands of times the others'; then the steps would
+// be so wide that all others fall into one. So the steps are laid again where most values are, as
+// long as that is a small part of their range.
+void FeatureCoder::count_steps(const float* value, std::uint32_t* counts) {
+    std::size_t count = planes_->count();
+    ValueRange range = kernels_->range(value, count);
+    for (int again = 0; again < kMostZooms; ++again) {
+        float per_one = static_cast<float>(kSteps) / (range.high - range.low);
+        if (!std::isfinite(per_one)) per_one = 0;  // all alike, or as good as
+        kernels_->steps(value, count, range.low, per_one, steps_.data());
+        std::fill_n(counts, kSteps, 0);
+        for (std::size_t i = 0; i < count; ++i) ++counts[steps_[i]];
+        ValueRange most = crowded(counts, count, range);
+        if (per_one == 0 || most.high - most.low > (range.high - range.low) / kZoom) return;
+        range = most;
+    }
+}
+
 // By counting in narrow steps of equal width, then dealing the steps out to the codes: no sorting,
 // and the codes are as even as the steps allow.
 void FeatureCoder::encode(const HaarFeature& feature, std::uint8_t* codes) {
     std::size_t count = planes_->count();
-    const float* value = values(feature);
-    ValueRange range = kernels_->range(value, count);
-    float per_one = static_cast<float>(kSteps) / (range.high - range.low);
-    if (!std::isfinite(per_one)) per_one = 0;  // all alike, or as good as
-    kernels_->steps(value, count, range.low, per_one, steps_.data());
-    std::uint32_t counts[kSteps] = {};
-    for (std::size_t i = 0; i < count; ++i) ++counts[steps_[i]];
+    std::uint32_t counts[kSteps];
+    count_steps(values(feature), counts);
     std::uint8_t code_of[kSteps];
     std::uint64_t before = 0;
     for (std::size_t step = 0; step < kSteps; ++step) {

@@ -28,6 +28,8 @@ class FeatureCoder {
     void encode(const HaarFeature& feature, std::uint8_t* codes);
 
   private:
+    void count_steps(const float* value, std::uint32_t* counts);
+
     const WindowPlanes* planes_;
     const HaarTrainingKernels* kernels_;
     Buffer<float> values_;

@@ -109,7 +109,11 @@ template <class Rule>
 class HaarSearch::Screen {
   public:
     Screen(HaarSearch& search, int worker)
-        : search_(search), worker_(worker), rule_(search.total_), best{rule_.alone()} {}
+        : search_(search),
+          worker_(worker),
+          rule_(search.total_),
+          rows_(search.rows() + 1),
+          best{rule_.alone()} {}
 
     // Looks at one feature; returns what its best split gains if that may be as much as the best so
     // far does, and something less otherwise.
@@ -180,36 +184,37 @@ class HaarSearch::Screen {
         std::uint32_t row;
     };
 
-    // Gives the windows of worthy codes their values.
-    void collect() {
-        CornerPlanes corners = search_.planes_.corners(search_.features_[feature_]);
-        chosen_.clear();
-        for (std::uint32_t i = 0; i < search_.rows(); ++i)
-            if (worthy_[codes_[i]])
-                chosen_.push_back({WindowPlanes::value(corners, search_.planes_.factors(), i), i});
+    // Puts the windows of a code in the order of their values.
+    void collect(std::size_t code) {
+        std::size_t count = search_.kernels_.find(codes_, search_.rows(),
+                                                  static_cast<std::uint8_t>(code), rows_.data());
+        chosen_.resize(count);
+        for (std::size_t i = 0; i < count; ++i)
+            chosen_[i] = {WindowPlanes::value(corners_, search_.planes_.factors(), rows_[i]),
+                          rows_[i]};
         std::sort(chosen_.begin(), chosen_.end(),
                   [](Placed a, Placed b) { return a.value < b.value; });
     }
 
     void inside_codes(Cut<Rule>& cut) {
-        collect();
+        corners_ = search_.planes_.corners(search_.features_[feature_]);
         StumpSums before;
-        std::size_t next = 0;  // the first code that `before` does not hold
-        for (std::size_t i = 0; i < chosen_.size();) {
-            std::size_t code = codes_[chosen_[i].row];
-            for (; next < code; ++next) before = before + of(next);
-            StumpSums left = before;
-            for (std::uint32_t inside = 1; i < chosen_.size() && codes_[chosen_[i].row] == code;
-                 ++i, ++inside) {
-                std::int64_t units = search_.units_[chosen_[i].row];
-                bool positive = chosen_[i].row < search_.sides_[0].count;
-                left = left + StumpSums{positive ? units : -units, units};
-                bool more = i + 1 < chosen_.size() && codes_[chosen_[i + 1].row] == code;
-                if (!more || chosen_[i].value == chosen_[i + 1].value) continue;
-                if (left.weight == 0 || left.weight == rule_.total.weight) continue;
-                if (cut.consider(rule_, left, cut.at(code, inside)))
-                    inside_threshold_ = between(chosen_[i].value, chosen_[i + 1].value);
-            }
+        for (std::size_t code = 0; code < kCodes; ++code) {
+            if (worthy_[code]) inside_code(code, before, cut);
+            before = before + of(code);
+        }
+    }
+
+    void inside_code(std::size_t code, StumpSums left, Cut<Rule>& cut) {
+        collect(code);
+        for (std::uint32_t i = 0; i + 1 < chosen_.size(); ++i) {
+            std::int64_t units = search_.units_[chosen_[i].row];
+            bool positive = chosen_[i].row < search_.sides_[0].count;
+            left = left + StumpSums{positive ? units : -units, units};
+            if (chosen_[i].value == chosen_[i + 1].value) continue;
+            if (left.weight == 0 || left.weight == rule_.total.weight) continue;
+            if (cut.consider(rule_, left, cut.at(code, i + 1)))
+                inside_threshold_ = between(chosen_[i].value, chosen_[i + 1].value);
         }
     }
 
@@ -233,7 +238,9 @@ class HaarSearch::Screen {
     const std::uint8_t* codes_ = nullptr;
     alignas(64) std::int64_t sums_[2][kCodes];  // weights of the positive, of the negative class
     std::uint8_t worthy_[kCodes];
+    CornerPlanes corners_{};
     std::vector<Placed> chosen_;
+    std::vector<std::uint32_t> rows_;
     float inside_threshold_ = 0;
 
   public:

@@ -2,6 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "vision/training_kernels.hpp"
 
@@ -75,6 +78,7 @@ void steps(const float* __restrict values, std::size_t count, float low, float p
     for (std::size_t i = 0; i < count; ++i) {
         float place = (values[i] - low) * per_one;
         place = place < last ? place : last;
+        place = place > 0 ? place : 0;
         out[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(place));
     }
 }
@@ -94,6 +98,28 @@ void add_some(const std::uint8_t* __restrict codes, const std::uint32_t* __restr
               const std::int64_t* __restrict units, std::size_t count,
               std::int64_t* __restrict sums) {
     for (std::size_t i = 0; i < count; ++i) sums[codes[rows[i]]] += units[i];
+}
+
+std::size_t find(const std::uint8_t* codes, std::size_t count, std::uint8_t code,
+                 std::uint32_t* rows) {
+    std::size_t found = 0, i = 0;
+#if defined(__AVX2__)
+    // A code is that of one window in 256, so that most vectors have none.
+    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(code));
+    for (; i + 32 <= count; i += 32) {
+        __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + i));
+        auto equal =
+            static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, wanted)));
+        for (; equal != 0; equal &= equal - 1)
+            rows[found++] =
+                static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctz(equal));
+    }
+#endif
+    for (; i < count; ++i) {
+        rows[found] = static_cast<std::uint32_t>(i);
+        found += codes[i] == code;
+    }
+    return found;
 }
 
 // Weights of either class below each code, and of all.
@@ -175,6 +201,7 @@ bool may_reach(const std::int64_t* up, const std::int64_t* down, HaarRule rule, 
 
 }  // namespace
 
-const HaarTrainingKernels haar_training_kernels = {values, range, steps, add, add_some, may_reach};
+const HaarTrainingKernels haar_training_kernels = {values,   range, steps,    add,
+                                                   add_some, find,  may_reach};
 
 }  // namespace bosquet::BOSQUET_ISA

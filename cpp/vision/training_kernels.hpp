@@ -32,7 +32,7 @@ struct HaarTrainingKernels {
     void (*values)(const CornerPlanes& corners, const float* factors, std::size_t count,
                    float* out);
     ValueRange (*range)(const float* values, std::size_t count);
-    // The step of each value, never before that of a lower one.
+    // The step of each value, never before that of a lower one; those beyond have the outermost.
     void (*steps)(const float* values, std::size_t count, float low, float per_one,
                   std::uint16_t* out);
     // sums[codes[i]] += units[i]
@@ -41,6 +41,10 @@ struct HaarTrainingKernels {
     // sums[codes[rows[i]]] += units[i]
     void (*add_some)(const std::uint8_t* codes, const std::uint32_t* rows,
                      const std::int64_t* units, std::size_t count, std::int64_t* sums);
+    // The windows that have the code, ascending; returns how many. `rows` has room for one more
+    // than `count`.
+    std::size_t (*find)(const std::uint8_t* codes, std::size_t count, std::uint8_t code,
+                        std::uint32_t* rows);
     // Whether a split, between two codes or inside one, might gain as much as `bar`, from the
     // weights of either class by code. It never says no where one does.
     bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, HaarRule rule,

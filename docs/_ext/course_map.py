@@ -8,6 +8,8 @@ import re
 import tomllib
 from pathlib import Path
 
+# Where the galleries' pages are written, and where their examples are.
+GALLERIES = {"gallery": "examples", "course": "examples/course"}
 FENCE = "```{course-map}\n```"
 LANGUAGES = {"fr": "français", "ru": "русский"}
 
@@ -51,15 +53,20 @@ def test_words(test):
     return f"{sentence} (`{path}`)"
 
 
+def example_of(name):
+    """The script that draws the picture of a gallery: gallery/plot_x is examples/plot_x.py."""
+    first, _, rest = name.partition("/")
+    return f"{GALLERIES[first]}/{rest}.py"
+
+
 def picture(docs, item):
     """The picture beside an item, with a link to what drew it."""
     name = item["picture"]
     if name.startswith("img/"):
         uri = target = f"../{name}"
     else:
-        folder, _, stem = name.removeprefix("gallery/").rpartition("/")
-        base = "/".join(part for part in ("gallery", folder) if part)
-        uri = f"../{base}/images/thumb/sphx_glr_{stem}_thumb.png"
+        folder, _, stem = name.rpartition("/")
+        uri = f"../{folder}/images/thumb/sphx_glr_{stem}_thumb.png"
         target = f"../{name}.html"
         if not (docs / "course" / uri).exists():  # the gallery was not built
             return []

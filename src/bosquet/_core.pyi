@@ -474,3 +474,29 @@ def holds_parts(file: bytes) -> bool:
 
 def checksum(bytes: bytes) -> int:
     """CRC-64/XZ, the checksum of model files."""
+
+class Detector:
+    """A cascade, ready to look through images."""
+
+    def __init__(self, width: int, height: int, rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def detect(self, image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], min_neighbors: int, tolerance: float, options: dict, cut: bool = True) -> tuple:
+        """
+        Boxes (n, 4), cut at the image's border, how many windows agree on each, the stages that the best of them passed, and the sum of its last stage.
+        """
+
+    def scan(self, image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], options: dict) -> tuple:
+        """
+        Sizes of the image's layers, (layer, x, y) of the windows that pass, and how many windows were looked at.
+        """
+
+    def depths(self, images: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], threads: int = 1, isa: str = 'auto') -> tuple:
+        """
+        How many stages each image passes (-1: it is flat), and the sum of its last one.
+        """
+
+def group_windows(boxes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], depth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sum: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_neighbors: int, tolerance: float) -> tuple:
+    """Windows around the same object as one, as Detector.detect gives them."""
+
+def resize_image(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], width: int, height: int) -> NDArray[numpy.uint8]:
+    """A grey image at another size, as OpenCV's INTER_LINEAR_EXACT gives it."""

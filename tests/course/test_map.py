@@ -104,7 +104,7 @@ def test_its_guide_has_the_section(item):
 @each_item
 def test_its_picture_exists(item):
     name = item["picture"]
-    file = DOCS / name if name.startswith("img/") else ROOT / f"examples/{name[8:]}.py"
+    file = DOCS / name if name.startswith("img/") else ROOT / course_map.example_of(name)
     assert file.is_file(), name
 
 

@@ -69,6 +69,18 @@ def test_the_best_stump_is_exact_whatever_the_weights(seed):
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
+def test_windows_whose_values_are_far_beyond_all_others_are_searched_exactly(criterion):
+    images, y = bars(400, seed=11, depth=3)
+    images[::40, 1:-1, 1:-1] = 30  # no contrast inside the rim: values stay in grey levels
+    features = haar_features((8, 8))
+    assert np.abs(feature_values(images, features)).max() > 100
+    weight = np.random.default_rng(0).random(400)
+    found = search(images, y, features).best(weight, criterion)
+    wanted = sorted_search(images, y, features, weight, criterion)
+    assert (found[0], found[2], found[3]) == (wanted.feature, *wanted.values[:, 0])
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_result_does_not_depend_on_memory_threads_or_instructions(criterion):
     images, y = bars(300, seed=5)
     features = haar_features((8, 8))

@@ -112,7 +112,7 @@ def bayes_overlap(
     least = np.minimum(*heights)
     area = float(trapezoid(least, x))
     ax.fill_between(x, least, color=RED, alpha=0.3, linewidth=0,
-                    label=f"{'overlap' if priors is None else 'Bayes error'} {area:.3g}")  # fmt: skip
+                    label=f"{'overlap' if priors is None else 'Bayes error'} {area:.4g}")  # fmt: skip
     for height, name, colour in zip(heights, names, (BLUE, ORANGE), strict=True):
         ax.plot(x, height, color=colour, linewidth=1.8, label=name)
         ax.fill_between(x, height, color=colour, alpha=0.07, linewidth=0)

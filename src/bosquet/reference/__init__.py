@@ -18,6 +18,7 @@ uses them.
 - `adaboost`: discrete, real and gentle AdaBoost, LogitBoost, MadaBoost, SAMME and AdaBoost.MH;
 - `anyboost`: coordinate descent on any loss of the margin;
 - `haar`: integral images, Haar features in OpenCV's order, AdaBoost over stumps on them;
+- `cascade`: windows through the stages of a cascade, one by one;
 - `certificate`: errors, edges, normalisers and margins of a vote, and the bounds they give;
 - `cart`, `pruning`: trees by impurity, and how they are cut back;
 - `forest`: a bag for each tree, a few features at each node, votes;

@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf, erfinv, gammaincc
+from scipy.special import erfc, erfinv, gammaincc
 
 Array = NDArray[np.float64]
 
 
 class Link(NamedTuple):
-    """g, its inverse, and the derivative of the inverse."""
+    """g, its inverse π, 1 - π (by itself: where π is nearly 1 the difference is rounded to 0), π'."""
 
     to_line: Callable[[Any], Array]
     to_chance: Callable[[Any], Array]
+    to_rest: Callable[[Any], Array]
     slope: Callable[[Any], Array]
 
 
@@ -28,16 +29,19 @@ LINKS = {
     "logit": Link(
         lambda p: np.log(p / (1 - p)),
         lambda line: 1 / (1 + np.exp(-line)),
+        lambda line: 1 / (1 + np.exp(line)),
         lambda line: np.exp(-line) / (1 + np.exp(-line)) ** 2,
     ),
     "probit": Link(
         lambda p: np.sqrt(2) * erfinv(2 * p - 1),
-        lambda line: (1 + erf(line / np.sqrt(2))) / 2,
+        lambda line: erfc(-line / np.sqrt(2)) / 2,
+        lambda line: erfc(line / np.sqrt(2)) / 2,
         lambda line: np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi),
     ),
     "cloglog": Link(
         lambda p: np.log(-np.log(1 - p)),
-        lambda line: 1 - np.exp(-np.exp(line)),
+        lambda line: -np.expm1(-np.exp(line)),
+        lambda line: np.exp(-np.exp(line)),
         lambda line: np.exp(line - np.exp(line)),
     ),
 }
@@ -62,19 +66,20 @@ def fit_binomial(
     X, y = np.asarray(X, dtype=float), np.asarray(successes, dtype=float)
     n = np.broadcast_to(np.asarray(trials, dtype=float), y.shape)
     g = LINKS[link]
-    # Where no row is certain yet: between the share observed and one half.
-    line = g.to_line((y + 0.5) / (n + 1))
-    beta = np.linalg.lstsq(X, line, rcond=None)[0]
+    beta = np.zeros(X.shape[1])  # where no row is certain yet
+    height = log_likelihood(X, y, n, beta, link)
     for _ in range(steps):
         chance, slope = g.to_chance(X @ beta), g.slope(X @ beta)
-        spread = chance * (1 - chance)
+        spread = np.maximum(chance * g.to_rest(X @ beta), 1e-300)
         gradient = X.T @ ((y - n * chance) * slope / spread)
         information = X.T @ (X * (n * slope**2 / spread)[:, None])
         step = np.linalg.solve(information, gradient)
+        while not log_likelihood(X, y, n, beta + step, link) >= height - 1e-9 * (1 + abs(height)):
+            step = step / 2  # too far: the likelihood fell, or a row became certain
         beta = beta + step
+        height = log_likelihood(X, y, n, beta, link)
         if np.abs(step).max() < 1e-12 * (1 + np.abs(beta).max()):
             break
-    height = log_likelihood(X, y, n, beta, link)
     return BinomialFit(beta, np.linalg.inv(information), height)
 
 
@@ -82,10 +87,11 @@ def log_likelihood(
     X: Array, successes: Array, trials: Array, beta: Array, link: str = "logit"
 ) -> float:
     """Σ y ln π + (n - y) ln(1 - π); nothing is added for what did not happen."""
-    chance = LINKS[link].to_chance(X @ beta)
+    chance, rest = LINKS[link].to_chance(X @ beta), LINKS[link].to_rest(X @ beta)
     done, failed = successes, trials - successes
-    happened = np.where(done > 0, done * np.log(np.where(done > 0, chance, 1)), 0)
-    missed = np.where(failed > 0, failed * np.log(np.where(failed > 0, 1 - chance, 1)), 0)
+    with np.errstate(divide="ignore"):  # what was held impossible and happened: -infinity
+        happened = np.where(done > 0, done * np.log(np.where(done > 0, chance, 1)), 0)
+        missed = np.where(failed > 0, failed * np.log(np.where(failed > 0, rest, 1)), 0)
     return float((happened + missed).sum())
 
 

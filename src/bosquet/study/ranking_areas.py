@@ -8,8 +8,9 @@ import numpy as np
 class RankedScores:
     r"""Scores in order, to be weighted in many ways.
 
-    With w the weights of the rows, P and N those of events and of others above or at a threshold, the area under
-    the ROC curve is the chance that an event outranks another row, ties counting half, and average precision is
+    With w the weights of the rows, P and N those of events and of others above or at a threshold, the
+    area under the ROC curve is the chance that an event outranks another row, ties counting half, and
+    average precision is
     :math:`\sum_k (R_k - R_{k-1}) P_k / (P_k + N_k)` with R the share of events, over the distinct scores
     from the highest down.
 

@@ -58,6 +58,7 @@ class HaarLearner:
         threads: int,
     ):
         self.says, self.trim = says, trim
+        self.finds_the_best = trim >= 1 and says == "signs"
         self.features, self.normalise, self.threads = features, normalise, threads
         self.search = _core.HaarSearch(
             windows,

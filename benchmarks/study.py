@@ -1,0 +1,190 @@
+"""Studies beside a tuned LightGBM and balanced ensembles: `python -m benchmarks.study --data folder`.
+
+A quarter of each table is set aside. A study and a random search over LightGBM's parameters have the same
+seconds on the rest, and are judged on what was set aside; the interval of the difference draws those rows
+anew. On tables with a rare class the study stands beside the best of imbalanced-learn's ensembles, by
+average precision and by balanced accuracy. The data are not part of the project: one folder for each
+table, with a data.parquet in it.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import average_precision_score, balanced_accuracy_score
+from sklearn.model_selection import cross_val_score, train_test_split
+
+from benchmarks.machine import describe
+from benchmarks.report import markdown_table
+
+TABLES = {
+    "adult": "income",
+    "abalone": "rings",
+    "spambase": "class",
+    "hitters": "Salary",
+}
+RARE = {"mammography": "class", "creditcard_fraud_10k": "Class"}
+THREADS, DRAWS = 2, 2000
+
+
+def table(folder, name, target):
+    """Rows to learn from and rows to judge by."""
+    frame = pd.read_parquet(folder / name / "data.parquet").dropna(subset=[target])
+    numbers = frame[target].dtype.kind in "iuf" and frame[target].nunique() > 10
+    return train_test_split(
+        frame, test_size=0.25, random_state=0, stratify=None if numbers else frame[target]
+    )
+
+
+def study_of(train, target, seconds):
+    from bosquet import Study
+
+    begin = time.perf_counter()
+    study = Study(budget=seconds, random_state=0, verbose=0, n_jobs=THREADS).fit(train, target)
+    return study, time.perf_counter() - begin
+
+
+def lightgbm_of(train, target, seconds, numbers):
+    """A random search by five folds for so many seconds, the best setting fitted to all rows."""
+    import lightgbm
+
+    random = np.random.default_rng(0)
+    X, y = train.drop(columns=target), train[target]
+    X = X.apply(lambda c: c.astype("category") if c.dtype.kind not in "iufb" else c)
+    cls = lightgbm.LGBMRegressor if numbers else lightgbm.LGBMClassifier
+    best = (-np.inf, None)
+    end, tried = time.perf_counter() + 0.95 * seconds, 0
+    while time.perf_counter() < end:
+        model = cls(
+            n_estimators=int(random.choice([50, 100, 200, 400, 800])),
+            learning_rate=float(10 ** random.uniform(-2, -0.5)),
+            num_leaves=int(random.choice([4, 8, 15, 31, 63])),
+            min_child_samples=int(random.choice([5, 10, 20, 50])),
+            subsample=float(random.uniform(0.5, 1)),
+            subsample_freq=1,
+            colsample_bytree=float(random.uniform(0.4, 1)),
+            reg_lambda=float(10 ** random.uniform(-3, 1)),
+            n_jobs=THREADS,
+            verbose=-1,
+        )
+        scoring = "neg_root_mean_squared_error" if numbers else "neg_log_loss"
+        score = cross_val_score(model, X, y, cv=5, scoring=scoring).mean()
+        tried += 1
+        if score > best[0]:
+            best = (score, model)
+    return best[1].fit(X, y), tried
+
+
+def losses(y, said, classes):
+    """What each row costs: a square, or minus the logarithm of the probability of its class."""
+    if classes is None:
+        return (np.asarray(y, dtype=float) - said) ** 2
+    place = np.searchsorted(classes, np.asarray(y))
+    return -np.log(np.clip(said[np.arange(len(place)), place], 1e-15, 1))
+
+
+def interval(ours, theirs, numbers):
+    """Difference of the scores, and 95 % of its draws over the rows."""
+    random = np.random.default_rng(0)
+
+    def score(values):
+        return np.sqrt(values.mean(-1)) if numbers else values.mean(-1)
+
+    rows = random.integers(0, len(ours), size=(DRAWS, len(ours)))
+    drawn = score(ours[rows]) - score(theirs[rows])
+    return score(ours), score(theirs), *np.quantile(drawn, [0.025, 0.975])
+
+
+def beside_lightgbm(folder, name, target, seconds):
+    train, test = table(folder, name, target)
+    numbers = train[target].dtype.kind in "iuf" and train[target].nunique() > 10
+    study, spent = study_of(train, target, seconds)
+    X_test, y_test = test.drop(columns=target), test[target]
+    peer, tried = lightgbm_of(train, target, seconds, numbers)
+    columns = train.drop(columns=target)
+    X_peer = X_test.copy()
+    for column in X_peer:
+        if X_peer[column].dtype.kind not in "iufb":
+            levels = columns[column].astype("category").cat.categories
+            X_peer[column] = pd.Categorical(X_peer[column], categories=levels)
+    classes = None if numbers else np.unique(train[target].astype(str))
+    y = y_test if numbers else y_test.astype(str)
+    said = study.best_.predict(X_test) if numbers else study.best_.predict_proba(X_test)
+    theirs = peer.predict(X_peer) if numbers else peer.predict_proba(X_peer)
+    ours, peers, low, high = interval(
+        losses(y, np.asarray(said), classes), losses(y, theirs, classes), numbers
+    )
+    told = "not worse" if low <= 0 else "worse"
+    return [
+        name, "RMSE" if numbers else "log loss", f"{study.record_['winner']['name']}", f"{ours:.4f}",
+        f"{peers:.4f} ({tried} settings)", f"[{low:+.4f}, {high:+.4f}]", told, f"{spent:.0f} s",
+    ]  # fmt: skip
+
+
+def beside_balanced(folder, name, target, seconds):
+    from imblearn import ensemble
+
+    train, test = table(folder, name, target)
+    study, spent = study_of(train, target, seconds)
+    X, y = train.drop(columns=target), train[target].astype(str)
+    X_test, y_test = test.drop(columns=target), test[target].astype(str)
+    rare = y.value_counts().idxmin()
+    place = int(np.searchsorted(np.unique(y), rare))
+    scores = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cls in ("BalancedRandomForestClassifier", "BalancedBaggingClassifier",
+                    "EasyEnsembleClassifier", "RUSBoostClassifier"):  # fmt: skip
+            peer = getattr(ensemble, cls)(random_state=0).fit(X, y)
+            shares = peer.predict_proba(X_test)[:, place]
+            scores[cls] = (
+                average_precision_score(y_test == rare, shares),
+                balanced_accuracy_score(y_test, peer.predict(X_test)),
+            )
+    shares = np.asarray(study.best_.predict_proba(X_test))[:, place]
+    ours = (
+        average_precision_score(y_test == rare, shares),
+        balanced_accuracy_score(y_test, np.asarray(study.best_.predict(X_test)).astype(str)),
+    )
+    rows = []
+    for k, measure in enumerate(("average precision", "balanced accuracy")):
+        best = max(scores, key=lambda cls, k=k: scores[cls][k])
+        told = "not worse" if ours[k] >= scores[best][k] else "worse"
+        rows.append([
+            name, measure, study.record_["winner"]["name"], f"{ours[k]:.4f}",
+            f"{scores[best][k]:.4f} ({best})", "", told, f"{spent:.0f} s",
+        ])  # fmt: skip
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--only", nargs="*", default=[*TABLES, *RARE])
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    given = parser.parse_args()
+    lines = []
+    for name in given.only:
+        if name in TABLES:
+            lines.append(beside_lightgbm(given.data, name, TABLES[name], given.seconds))
+        else:
+            lines += beside_balanced(given.data, name, RARE[name], given.seconds)
+        print(lines[-1], flush=True)
+    heads = ["table", "measure", "chosen", "study", "peer", "95 % of the difference", "", "took"]
+    text = markdown_table(heads, lines)
+    print(text)
+    given.out.mkdir(parents=True, exist_ok=True)
+    stamp = datetime.now().strftime("%Y%m%d-%H%M")
+    (given.out / f"study-{stamp}.md").write_text(text + "\n", encoding="utf-8")
+    record = {"machine": describe(), "seconds": given.seconds, "lines": lines}
+    (given.out / f"study-{stamp}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
