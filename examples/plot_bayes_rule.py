@@ -4,9 +4,9 @@ The best rule there is, and what the simplest ones make of it
 
     python examples/plot_bayes_rule.py
 
-writes bayes-rule.png. Salaries by age and studies are drawn from a known probability, so that the frontier of
-the best rule can be drawn. Nearest neighbours come close to it as rows grow: one neighbour to no more than twice
-its error, log n neighbours to the error itself.
+writes bayes-rule.png. Salaries by age and studies are drawn from a known probability, so that the
+frontier of the best rule can be drawn. Nearest neighbours come close to it as rows grow: one neighbour
+to no more than twice its error, log n neighbours to the error itself.
 """
 
 import matplotlib
@@ -26,7 +26,9 @@ truth = Salaries()
 X, y = truth.sample(1_000, random_state=1)
 k = log_neighbours(1_000)
 models = {
-    f"{n} neighbour{'s' * (n > 1)}": make_pipeline(StandardScaler(), KNeighborsClassifier(n)).fit(X, y)
+    f"{n} neighbour{'s' * (n > 1)}": make_pipeline(StandardScaler(), KNeighborsClassifier(n)).fit(
+        X, y
+    )
     for n in (k, 51)
 }
 rules = simple_rules(truth, n_samples=(50, 200, 1_000), n_draws=5, random_state=0)

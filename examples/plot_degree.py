@@ -4,8 +4,9 @@ Too simple, too rich: the degree of a polynomial
 
     python examples/plot_degree.py
 
-writes degree.png. The training error chooses the largest degree there is. Cross-validation, AIC and BIC do not. On the
-right what the error of each degree is made of: a rich class is near the truth and hard to learn from 30 rows.
+writes degree.png. The training error chooses the largest degree there is. Cross-validation, AIC and BIC
+do not. On the right what the error of each degree is made of: a rich class is near the truth and hard to
+learn from 30 rows.
 """
 
 import matplotlib
@@ -46,7 +47,9 @@ plot.degrees(choice, ax=middle)
 places = np.arange(len(risk))
 below = np.array([max(part.approximation, 0) for part in risk])
 right.bar(places, below, color="#3b6ea5", label="approximation")
-right.bar(places, [part.estimation for part in risk], bottom=below, color="#d9822b", label="estimation")
+right.bar(
+    places, [part.estimation for part in risk], bottom=below, color="#d9822b", label="estimation"
+)
 right.set_xticks(places, [str(d) for d in degrees])
 right.set(xlabel="degree", ylabel="excess risk")
 right.legend(frameon=False, fontsize="small")

@@ -4,8 +4,9 @@ Discriminant analysis: barycentres, Gaussians, kernels, neighbours
 
     python examples/plot_discriminant.py
 
-writes discriminant.png. Every panel is the same rule, the class of the largest π d(x), with another density d: a round
-cloud about each barycentre, one covariance, two covariances, a sum of kernels, a count of neighbours.
+writes discriminant.png. Every panel is the same rule, the class of the largest π d(x), with another
+density d: a round cloud about each barycentre, one covariance, two covariances, a sum of kernels, a
+count of neighbours.
 """
 
 import matplotlib

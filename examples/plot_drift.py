@@ -4,9 +4,10 @@ A stream that changes: noticed, and learned anew
 
     python examples/plot_drift.py
 
-writes drift.png. A forest is grown part by part from a stream of tables. After 6,000 rows the classes change places in
-one corner of the plane. Page's sum, told what error to expect, and a window that expects nothing raise the alarm; the forest is
-grown anew from what comes after. Before the change neither is wrong once.
+writes drift.png. A forest is grown part by part from a stream of tables. After 6,000 rows the classes
+change places in one corner of the plane. Page's sum, told what error to expect, and a window that
+expects nothing raise the alarm; the forest is grown anew from what comes after. Before the change
+neither is wrong once.
 """
 
 import matplotlib

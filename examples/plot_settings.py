@@ -4,9 +4,10 @@ One method with many settings: a committee, and a judge who was bribed
 
     python examples/plot_settings.py
 
-writes settings.png. Left: wild curves and their mean, which errs less than they do. Middle: neighbours with many values
-of k vote, and none has to be chosen. Right: labels that nothing can be known of. The best of many coins promises more than
-half of the rows; choosing again inside outer folds shows what the promise is worth.
+writes settings.png. Left: wild curves and their mean, which errs less than they do. Middle: neighbours
+with many values of k vote, and none has to be chosen. Right: labels that nothing can be known of. The
+best of many coins promises more than half of the rows; choosing again inside outer folds shows what the
+promise is worth.
 """
 
 import matplotlib
@@ -31,10 +32,7 @@ moons = Moons(noise=0.3)
 X, y = moons.sample(300, random_state=0)
 X_test, y_test = moons.sample(4_000, random_state=1)
 values = [1, 3, 7, 15, 31, 61, 121]
-alone = [
-    1 - KNeighborsClassifier(k).fit(X, y).score(X_test, y_test)
-    for k in values
-]
+alone = [1 - KNeighborsClassifier(k).fit(X, y).score(X_test, y_test) for k in values]
 vote = over_settings(KNeighborsClassifier(), {"n_neighbors": values}, voting="soft").fit(X, y)
 together = 1 - vote.score(X_test, y_test)
 print(f"best k {min(alone):.3f}, worst {max(alone):.3f}, all of them together {together:.3f}")

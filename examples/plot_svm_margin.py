@@ -4,9 +4,9 @@ The strip of a support vector machine, and XOR
 
     python examples/plot_svm_margin.py
 
-writes svm-margin.png. The strip is 2/‖w‖ wide, and hangs on the rows with a ring alone. A large cost allows no row
-inside; a small one makes the strip wider. The two classes of XOR lie across from each other: no line parts them, a product of the two
-features does, and so does a small network or a kernel.
+writes svm-margin.png. The strip is 2/‖w‖ wide, and hangs on the rows with a ring alone. A large cost
+allows no row inside; a small one makes the strip wider. The two classes of XOR lie across from each
+other: no line parts them, a product of the two features does, and so does a small network or a kernel.
 """
 
 import matplotlib
@@ -36,8 +36,12 @@ for ax, C in zip(axes, (100.0, 0.05), strict=False):
 kernel = SVC(kernel="rbf", gamma=1.0, C=1.0).fit(A, b)
 plot.svm_margin(kernel, A, b, ax=axes[2])
 axes[2].set_title("XOR, Gaussian kernel", fontsize="medium")
-network = MLPClassifier((8,), activation="logistic", solver="lbfgs", alpha=0.01, random_state=0).fit(A, b)
-plot.frontier(truth, {"8 sigmoid units": network, "Gaussian kernel": kernel}, n_samples=200, ax=axes[3])
+network = MLPClassifier(
+    (8,), activation="logistic", solver="lbfgs", alpha=0.01, random_state=0
+).fit(A, b)
+plot.frontier(
+    truth, {"8 sigmoid units": network, "Gaussian kernel": kernel}, n_samples=200, ax=axes[3]
+)
 axes[3].legend(fontsize="x-small", loc="lower left")
 figure.savefig("svm-margin.png", dpi=100)
 print("wrote svm-margin.png")

@@ -1,4 +1,7 @@
-"""Baseball salaries (item 19), on rows drawn as the lecture's tree says; the real table is for `make reproduce`."""
+"""Baseball salaries (item 19), on rows drawn as the lecture's tree says.
+
+The real table is for `make reproduce`.
+"""
 
 import numpy as np
 import pytest

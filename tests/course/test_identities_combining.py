@@ -23,9 +23,7 @@ def test_item_10_the_error_of_the_mean_is_the_mean_error_less_the_ambiguity(data
     share = w / w.sum()
     scale = 1e-9 * (1 + np.abs(h).max() ** 2 + np.abs(y).max() ** 2)
     assert parts.error_of_mean == pytest.approx(((h @ share - y) ** 2).mean(), abs=scale)
-    assert parts.mean_error == pytest.approx(
-        (((h - y[:, None]) ** 2) @ share).mean(), abs=scale
-    )
+    assert parts.mean_error == pytest.approx((((h - y[:, None]) ** 2) @ share).mean(), abs=scale)
     assert parts.error_of_mean == pytest.approx(parts.mean_error - parts.ambiguity, abs=scale)
     assert parts.error_of_mean <= parts.mean_error + scale
 

@@ -1,5 +1,7 @@
 """Equalities of the course on trees, by the number of the item."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -125,7 +127,7 @@ def test_item_18_pruned_trees_are_nested_and_no_other_of_the_path_is_cheaper_at_
     tree = DecisionTreeClassifier().fit(*table).tree_
     path = weakest_link_path(tree, "misclassified")
     trees = [prune_to(tree, gamma, path) for gamma in path.gammas]
-    for bigger, smaller in zip(trees, trees[1:], strict=False):
+    for bigger, smaller in pairwise(trees):
         assert smaller.n_leaves < bigger.n_leaves
     assert trees[-1].n_leaves == 1
     for gamma, own in zip(path.gammas, path.costs + path.gammas * path.leaves, strict=True):

@@ -36,7 +36,9 @@ def test_the_class_is_that_of_the_largest_weighted_density(table, kernel, width)
     model = DensityDiscriminant(kernel=kernel, bandwidth=width, priors=priors).fit(X, y)
     ask = rng.normal(size=(5, X.shape[1])) * X.std(axis=0)
     scale = X.std(axis=0)
-    for row, said, logs in zip(ask, model.predict_proba(ask), model.log_densities(ask), strict=True):
+    for row, said, logs in zip(
+        ask, model.predict_proba(ask), model.log_densities(ask), strict=True
+    ):
         densities = [
             twin.kernel_density(row / scale, X[y == k] / scale, width, kernel)
             for k in range(y.max() + 1)
@@ -75,8 +77,10 @@ def test_a_density_integrates_to_one():
     grid = np.stack(np.meshgrid(np.linspace(-6, 7, 260), np.linspace(-6, 7, 260)), axis=-1)
     cell = (13 / 259) ** 2
     for kernel in ("gaussian", "laplacian"):
-        logs = DensityDiscriminant(kernel=kernel, bandwidth=0.4).fit(X, y).log_densities(
-            grid.reshape(-1, 2)
+        logs = (
+            DensityDiscriminant(kernel=kernel, bandwidth=0.4)
+            .fit(X, y)
+            .log_densities(grid.reshape(-1, 2))
         )
         np.testing.assert_allclose(np.exp(logs).sum(axis=0) * cell, 1, rtol=2e-2)
 

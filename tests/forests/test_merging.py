@@ -34,7 +34,9 @@ def parts_of(generator, count=3, rows=120):
 def test_a_merged_forest_is_the_mean_of_its_parts(forest, generator):
     sizes = (7, 3, 5)
     models = [
-        type(forest)(**{**forest.get_params(), "n_estimators": size, "random_state": size}).fit(X, y)
+        type(forest)(**{**forest.get_params(), "n_estimators": size, "random_state": size}).fit(
+            X, y
+        )
         for size, (X, y) in zip(sizes, parts_of(generator), strict=True)
     ]
     X = generator.sample(50, random_state=9)[0]
@@ -52,7 +54,9 @@ def test_a_merged_forest_is_the_mean_of_its_parts(forest, generator):
 
 
 def test_merging_in_any_grouping_gives_the_same_votes():
-    models = [RandomForestClassifier(**SMALL, random_state=0).fit(X, y) for X, y in parts_of(Twonorm())]
+    models = [
+        RandomForestClassifier(**SMALL, random_state=0).fit(X, y) for X, y in parts_of(Twonorm())
+    ]
     X = Twonorm().sample(50, random_state=9)[0]
     at_once = merge_forests(models)
     in_turn = merge_forests([merge_forests(models[:2]), models[2]])
@@ -69,9 +73,7 @@ def test_a_stream_of_parts_gives_the_forest_of_the_parts_merged():
     ]
     X = Waveform().sample(80, random_state=9)[0]
     streamed = fit_in_parts(forest, (part for part in parts))
-    np.testing.assert_array_equal(
-        streamed.predict_proba(X), merge_forests(models).predict_proba(X)
-    )
+    np.testing.assert_array_equal(streamed.predict_proba(X), merge_forests(models).predict_proba(X))
     assert streamed.random_state == 3
     assert not hasattr(forest, "classes_")
 
@@ -80,7 +82,8 @@ def test_more_parts_make_a_better_forest():
     X, y = Friedman1().sample(500, random_state=99)
     forest = RandomForestRegressor(5, random_state=0)
     scores = [
-        fit_in_parts(forest, parts_of(Friedman1(), count, rows=100)).score(X, y) for count in (1, 4, 16)
+        fit_in_parts(forest, parts_of(Friedman1(), count, rows=100)).score(X, y)
+        for count in (1, 4, 16)
     ]
     assert scores == sorted(scores)
 
@@ -102,7 +105,9 @@ def test_categories_have_the_codes_of_the_first_part_in_all_of_them():
 def test_classes_may_be_missing_in_a_part_but_not_be_new():
     X, y = Twonorm().sample(60, random_state=0)
     only = y == y[0]
-    forest = fit_in_parts(RandomForestClassifier(**SMALL), [(X[only], y[only]), (X, y)], classes=[0, 1])
+    forest = fit_in_parts(
+        RandomForestClassifier(**SMALL), [(X[only], y[only]), (X, y)], classes=[0, 1]
+    )
     assert forest.classes_.tolist() == [0, 1]
     with pytest.raises(ValueError, match="2"):
         fit_in_parts(RandomForestClassifier(**SMALL), [(X, y), (X, y + 1)])
@@ -145,7 +150,10 @@ def test_what_needs_one_table_says_so():
 
 
 def test_forests_that_do_not_fit_together_are_refused():
-    (X, y), (Z, numbers) = Twonorm().sample(60, random_state=0), Friedman1().sample(60, random_state=0)
+    (X, y), (Z, numbers) = (
+        Twonorm().sample(60, random_state=0),
+        Friedman1().sample(60, random_state=0),
+    )
     two = RandomForestClassifier(**SMALL).fit(X, y)
     with pytest.raises(ValueError, match="there is no forest"):
         merge_forests([])

@@ -94,7 +94,9 @@ def test_a_larger_shift_is_noticed_sooner():
     rng = np.random.default_rng(1)
     draws = rng.random(1500)
     noticed = [
-        change_points(draws < np.repeat([0.1, 0.1 + shift], [800, 700]), AdaptiveWindow())[0].noticed
+        change_points(draws < np.repeat([0.1, 0.1 + shift], [800, 700]), AdaptiveWindow())[
+            0
+        ].noticed
         for shift in (0.2, 0.4, 0.8)
     ]
     assert noticed == sorted(noticed, reverse=True)
@@ -122,12 +124,12 @@ def test_a_detector_is_a_parameter_like_any_other():
 def test_what_breaks_the_promise_is_an_error_that_names_the_place():
     detector = AdaptiveWindow()
     detector.update(1)
-    with pytest.raises(ValueError, match="value 1 of the stream is 1.5, outside of"):
+    with pytest.raises(ValueError, match=r"value 1 of the stream is 1\.5, outside of"):
         detector.update(1.5)
     with pytest.raises(ValueError, match="value 1 of the stream is nan"):
         detector.update(np.nan)
     assert detector.n_seen_ == 1
     with pytest.raises(ValueError, match="delta=0 is out of range"):
         AdaptiveWindow(0).update(0.5)
-    with pytest.raises(ValueError, match="low=1.0 must be below high=1.0"):
+    with pytest.raises(ValueError, match=r"low=1\.0 must be below high=1\.0"):
         AdaptiveWindow(low=1.0).update(0.5)

@@ -70,7 +70,7 @@ def test_a_shift_is_noticed_about_when_the_sum_says():
 
 
 def test_a_mean_that_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="mean=1.5 must be in"):
+    with pytest.raises(ValueError, match=r"mean=1\.5 must be in"):
         PageHinkley(1.5).update(0)
     with pytest.raises(ValueError, match="tolerance=0 is out of range"):
         PageHinkley(0.5, tolerance=0).update(0)

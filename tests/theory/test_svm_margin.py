@@ -79,9 +79,7 @@ def test_the_norm_in_the_space_of_the_kernel_is_that_of_its_features():
     X, y = make_blobs(40, centers=2, cluster_std=2.0, random_state=1)
     # (1 + x·z)² is a product of these features.
     a, b = X.T
-    features = np.column_stack(
-        [np.ones(40), *(np.sqrt(2) * X.T), a**2, b**2, np.sqrt(2) * a * b]
-    )
+    features = np.column_stack([np.ones(40), *(np.sqrt(2) * X.T), a**2, b**2, np.sqrt(2) * a * b])
     hidden = SVC(kernel="poly", degree=2, gamma=1, coef0=1, C=1, tol=1e-8).fit(X, y)
     open_ = SVC(kernel="linear", C=1, tol=1e-8).fit(features, y)
     shown = svm_margin(open_, features, y)

@@ -11,7 +11,13 @@ from scipy.special import gammaln, logsumexp
 from bosquet._fitted import unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer, number
 from bosquet._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, validate_data
-from bosquet._targets import check_labels, check_same_length, class_numbers, learn_classes, only_class
+from bosquet._targets import (
+    check_labels,
+    check_same_length,
+    class_numbers,
+    learn_classes,
+    only_class,
+)
 
 # Rows whose distances to all training rows are held at once.
 BLOCK = 2**22
@@ -19,7 +25,9 @@ BLOCK = 2**22
 
 def _named_or(check: Check, name: str) -> Check:
     ok, wanted = check
-    return (lambda value: value == name if isinstance(value, str) else ok(value)), f"{wanted} or {name!r}"
+    return (
+        lambda value: value == name if isinstance(value, str) else ok(value)
+    ), f"{wanted} or {name!r}"
 
 
 CHECKS = {

@@ -130,7 +130,10 @@ def forest_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
         raise ModelFileError("the size of the bags is not valid")
     if "merged_rows" in metadata:
         model.merged_rows_ = [int(rows) for rows in metadata["merged_rows"]]
-        if min(model.merged_rows_, default=0) < 1 or sum(model.merged_rows_) != model.n_samples_fit_:
+        if (
+            min(model.merged_rows_, default=0) < 1
+            or sum(model.merged_rows_) != model.n_samples_fit_
+        ):
             raise ModelFileError("the rows of the merged parts do not fit the forest")
     kept = metadata["kept_rows"]
     model._kept_rows = None if kept is None else np.asarray(kept, dtype=np.int64)

@@ -1,8 +1,8 @@
 """The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances;
 boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
 of experts; the pictures behind the theory; how far scores and intervals can be trusted;
-why a model says what it says; rules on a plane; a stream and its changes; the odds, probabilities and interactions of a regression; what a vote
-on images looks at.
+why a model says what it says; the odds, probabilities and interactions of a regression; what a vote
+on images looks at; rules on a plane; a stream and its changes.
 
 Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).

@@ -119,9 +119,7 @@ def _grid(points: np.ndarray, resolution: int) -> tuple[list[np.ndarray], np.nda
     """Coordinates along both sides with some room around the points, and all pairs of them."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.08 * (high - low)
-    sides = [
-        np.linspace(low[j] - room[j], high[j] + room[j], resolution) for j in (0, 1)
-    ]
+    sides = [np.linspace(low[j] - room[j], high[j] + room[j], resolution) for j in (0, 1)]
     return sides, np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
 
 

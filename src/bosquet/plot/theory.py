@@ -235,7 +235,14 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Any = None) -> Any
         raise ValueError(f"criterion={shown!r} must be one of {', '.join(map(repr, errors))}")
     ax = new_axes(ax, (6.5, 4))
     known = np.isfinite(choice.scores[shown])
-    ax.plot(choice.degrees, choice.training, color=GREY, marker="o", markersize=4, label="training error")
+    ax.plot(
+        choice.degrees,
+        choice.training,
+        color=GREY,
+        marker="o",
+        markersize=4,
+        label="training error",
+    )
     ax.plot(choice.degrees[known], choice.scores[shown][known], color=ORANGE, marker="o", markersize=4,
             label=f"error by {shown}")  # fmt: skip
     for name, colour, style in (("aic", BLUE, "--"), ("bic", GREEN, ":"), (shown, RED, "-")):

@@ -74,6 +74,10 @@ class AdaptiveWindow(BaseEstimator):
     Conference on Data Mining 2007.
     """
 
+    changes_: list[Change]
+    n_seen_: int
+    n_window_: int
+
     def __init__(
         self, delta: float = 0.01, *, low: float = 0.0, high: float = 1.0, max_buckets: int = 5
     ):
@@ -87,7 +91,7 @@ class AdaptiveWindow(BaseEstimator):
         if not hasattr(self, "changes_"):
             check_parameters(self, CHECKS)
             check_range(self.low, self.high)
-            self.changes_: list[Change] = []
+            self.changes_ = []
             self.n_seen_ = 0
             self._forget()
         number = check_in_range(value, self.low, self.high, self.n_seen_)

@@ -31,8 +31,8 @@ class PageHinkley(BaseEstimator):
     By Hoeffding's lemma exp(λ(x - μ - a)) has mean at most 1 with λ = 8a / (high - low)², whatever the
     distribution of x in [low, high] with mean at most μ. So that exp(λ S) grows no faster than the number
     of values (Lorden): **without a change there are at least A values on average before an alarm**. After
-    a shift to μ + Δ, Δ > a, it takes about h / (Δ - a) values. An alarm starts the sum anew; while μ is not kept,
-    there will be others.
+    a shift to μ + Δ, Δ > a, it takes about h / (Δ - a) values. An alarm starts the
+    sum anew; while μ is not kept, there will be others.
 
     The lecture notes of streams often put a running mean in place of μ and leave h to the user; there
     is no such promise then. If μ is not known, take `AdaptiveWindow`.
@@ -73,6 +73,11 @@ class PageHinkley(BaseEstimator):
     Page, "Continuous inspection schemes", Biometrika 1954. Lorden, "Procedures for reacting to a change in
     distribution", Annals of Mathematical Statistics 1971.
     """
+
+    sum_: float
+    n_seen_: int
+    threshold_: float
+    changes_: list[Change]
 
     def __init__(
         self,
@@ -118,6 +123,6 @@ class PageHinkley(BaseEstimator):
             )
         width = self.high - self.low
         self.threshold_ = width**2 * math.log(self.run_length) / (8 * self.tolerance)
-        self.changes_: list[Change] = []
+        self.changes_ = []
         self.n_seen_, self.sum_ = 0, 0.0
         self._since, self._total = 0, 0.0

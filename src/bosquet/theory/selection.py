@@ -122,8 +122,13 @@ def selection_optimism(
 
     check_value("cv", cv, integer(2))
     check_value("outer", outer, integer(2))
-    inner_folds, outer_folds = _folds(estimator, cv, random_state), _folds(estimator, outer, random_state)
-    search = GridSearchCV(clone(estimator), param_grid, scoring=scoring, cv=inner_folds, n_jobs=n_jobs)
+    inner_folds, outer_folds = (
+        _folds(estimator, cv, random_state),
+        _folds(estimator, outer, random_state),
+    )
+    search = GridSearchCV(
+        clone(estimator), param_grid, scoring=scoring, cv=inner_folds, n_jobs=n_jobs
+    )
     search.fit(X, y)
     asked = {"scoring": scoring, "cv": outer_folds, "n_jobs": n_jobs}
     scores = np.asarray(search.cv_results_["mean_test_score"], dtype=float)

@@ -127,7 +127,9 @@ def svm_margin(model: Any, X: Any, y: Any) -> SVMMargin:
         raise ValueError(f"{type(machine).__name__} is no support vector machine: it has no w")
     labels = check_labels(y)
     if len(machine.classes_) != 2:
-        raise ValueError(f"a margin is between two classes; the machine has {len(machine.classes_)}")
+        raise ValueError(
+            f"a margin is between two classes; the machine has {len(machine.classes_)}"
+        )
     signs = 2.0 * class_numbers(labels, np.asarray(machine.classes_)) - 1
     values = np.asarray(machine.decision_function(X), dtype=float)
     check_same_length(len(values), len(signs))
