@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 ROOMS = ["bosquet", *(f"bosquet.{room}" for room in (
-    "boosting", "datasets", "experts", "explain", "glm", "io", "plot", "tables", "theory", "trust",
-    "vision",
+    "boosting", "datasets", "discriminant", "experts", "explain", "glm", "io", "plot", "streams", "tables",
+    "theory", "trust", "vision",
 ))]  # fmt: skip
 PAGES = sorted(
     page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]

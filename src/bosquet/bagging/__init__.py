@@ -3,6 +3,7 @@
 from bosquet.bagging.bagged import BaggingClassifier, BaggingRegressor
 from bosquet.bagging.bootstrap import distinct_samples, probability_drawn
 from bosquet.bagging.diversity import Ambiguity, ambiguity
+from bosquet.bagging.settings import over_settings
 from bosquet.bagging.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "VotingRegressor",
     "ambiguity",
     "distinct_samples",
+    "over_settings",
     "probability_drawn",
 ]

@@ -7,6 +7,7 @@ from .forest import (
     RandomForestRegressor,
 )
 from .importance import Importance, permutation_importance
+from .merging import fit_in_parts, merge_forests
 
 __all__ = [
     "ExtraTreesClassifier",
@@ -14,5 +15,7 @@ __all__ = [
     "Importance",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "fit_in_parts",
+    "merge_forests",
     "permutation_importance",
 ]

@@ -70,6 +70,7 @@ _OF_ONE_FIT = (
     "_row_leaves",
     "_row_targets",
     "_row_weights",
+    "merged_rows_",
     "oob_curve_",
     "oob_decision_function_",
     "oob_error_",
@@ -107,6 +108,10 @@ class BaseForest(Saved, Explained, BaseEstimator):
         self
         """
         with unchanged_on_failure(self):
+            if self.warm_start and hasattr(self, "merged_rows_"):
+                raise ValueError(
+                    "warm_start=True adds trees on the same rows, which a merged forest does not have"
+                )
             for name in _OF_ONE_FIT:
                 self.__dict__.pop(name, None)
             return self._fit(X, y, sample_weight)
@@ -273,6 +278,11 @@ class BaseForest(Saved, Explained, BaseEstimator):
 
     def _bag_counts(self, tree: int) -> np.ndarray:
         """How often each training row is in the bag of a tree."""
+        if hasattr(self, "merged_rows_"):
+            raise ValueError(
+                f"this forest was merged of {len(self.merged_rows_)} parts: its trees have bags of different"
+                " tables, which it does not know"
+            )
         return _core.bag_counts(self.n_samples_fit_, self._draws, self.bootstrap, self._keys[tree])
 
     def _check_bags(self) -> None:

@@ -105,6 +105,8 @@ def forest_metadata(estimator: Any) -> dict[str, Any]:
     metadata["keys"] = estimator._keys
     metadata["seed"] = estimator._seed
     metadata["draws"] = estimator._draws
+    if hasattr(estimator, "merged_rows_"):
+        metadata["merged_rows"] = [int(rows) for rows in estimator.merged_rows_]
     kept = estimator._kept_rows
     metadata["kept_rows"] = None if kept is None else kept.tolist()
     for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
@@ -126,6 +128,13 @@ def forest_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
     model._seed, model._draws = int(metadata["seed"]), int(metadata["draws"])
     if not 1 <= model._draws <= 2**32 or model.n_samples_fit_ > 2**32:
         raise ModelFileError("the size of the bags is not valid")
+    if "merged_rows" in metadata:
+        model.merged_rows_ = [int(rows) for rows in metadata["merged_rows"]]
+        if (
+            min(model.merged_rows_, default=0) < 1
+            or sum(model.merged_rows_) != model.n_samples_fit_
+        ):
+            raise ModelFileError("the rows of the merged parts do not fit the forest")
     kept = metadata["kept_rows"]
     model._kept_rows = None if kept is None else np.asarray(kept, dtype=np.int64)
     model._hardened = None

@@ -2,7 +2,7 @@
 boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
 of experts; the pictures behind the theory; how far scores and intervals can be trusted;
 why a model says what it says; the odds, probabilities and interactions of a regression; what a vote
-on images looks at.
+on images looks at; rules on a plane; a stream and its changes.
 
 Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).
@@ -18,7 +18,9 @@ from bosquet.plot.experts import (
 from bosquet.plot.explain import dependence, shap_bar, shap_beeswarm, shap_waterfall, shapes
 from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.glm import interaction, odds_ratios, probability_curve
-from bosquet.plot.theory import bayes_overlap, losses, variance_reduction
+from bosquet.plot.planes import frontier, svm_margin
+from bosquet.plot.streams import changes
+from bosquet.plot.theory import bayes_overlap, degrees, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
 from bosquet.plot.trust import coverage_by_group, intervals, reliability
 from bosquet.plot.vision import haar_features_chosen
@@ -26,14 +28,17 @@ from bosquet.plot.vision import haar_features_chosen
 __all__ = [
     "bayes_overlap",
     "certificate",
+    "changes",
     "coverage_by_group",
     "decision_rounds",
+    "degrees",
     "dependence",
     "error_curve",
     "expert_contributions",
     "expert_losses",
     "expert_regret",
     "expert_weights",
+    "frontier",
     "haar_features_chosen",
     "importances",
     "interaction",
@@ -50,6 +55,7 @@ __all__ = [
     "shap_beeswarm",
     "shap_waterfall",
     "shapes",
+    "svm_margin",
     "tree",
     "variance_reduction",
 ]

@@ -209,3 +209,46 @@ def losses(
     tidy(ax)
     ax.legend(frameon=False)
     return ax
+
+
+def degrees(choice: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
+    """Training error and error on other rows against the degree of a polynomial.
+
+    The training error falls with every degree; the error on rows that were not fitted to falls first and
+    then rises: underfitting on the left, overfitting on the right.
+
+    Parameters
+    ----------
+    choice : DegreeChoice
+        What `bosquet.theory.polynomial_degree` returns.
+    criterion : {"cv", "validation", "bootstrap"}, optional
+        Which of the errors to draw; by default the one that chose, or "cv".
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    errors = ("cv", "validation", "bootstrap")
+    shown = criterion or (choice.criterion if choice.criterion in errors else "cv")
+    if shown not in errors:
+        raise ValueError(f"criterion={shown!r} must be one of {', '.join(map(repr, errors))}")
+    ax = new_axes(ax, (6.5, 4))
+    known = np.isfinite(choice.scores[shown])
+    ax.plot(
+        choice.degrees,
+        choice.training,
+        color=GREY,
+        marker="o",
+        markersize=4,
+        label="training error",
+    )
+    ax.plot(choice.degrees[known], choice.scores[shown][known], color=ORANGE, marker="o", markersize=4,
+            label=f"error by {shown}")  # fmt: skip
+    for name, colour, style in (("aic", BLUE, "--"), ("bic", GREEN, ":"), (shown, RED, "-")):
+        ax.axvline(choice.best[name], color=colour, linestyle=style, linewidth=1.2,
+                   label=f"degree {choice.best[name]} by {name}")  # fmt: skip
+    ax.set(xlabel="degree", ylabel="mean squared error", yscale="log")
+    tidy(ax)
+    ax.legend(frameon=False, fontsize="small")
+    return ax

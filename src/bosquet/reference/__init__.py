@@ -29,5 +29,7 @@ uses them.
 - `portfolios`: sequential investment;
 - `calibration`: pooling adjacent violators, Platt's and the beta map, the Brier score's parts;
 - `conformal`: ranks of scores, intervals by split, quantiles and jackknife+, sets of classes;
-- `glm`: binomial regression by Newton's method, its tests and bands, backward elimination.
+- `glm`: binomial regression by Newton's method, its tests and bands, backward elimination;
+- `discriminant`: densities of classes by kernels and by neighbours;
+- `streams`: whether the mean of a stream has changed.
 """

@@ -28,6 +28,8 @@ from bosquet.theory.sample_sizes import (
     sauer_bound,
     uniform_deviation,
 )
+from bosquet.theory.selection import SelectionOptimism, selection_optimism
+from bosquet.theory.svm import SVMMargin, svm_margin
 from bosquet.theory.vc import (
     StumpVote,
     pieces_as_vote,
@@ -55,6 +57,8 @@ __all__ = [
     "NoFreeLunch",
     "Rademacher",
     "RiskParts",
+    "SVMMargin",
+    "SelectionOptimism",
     "SimpleRules",
     "StumpVote",
     "VoteAmbiguity",
@@ -78,7 +82,9 @@ __all__ = [
     "rademacher",
     "sample_size",
     "sauer_bound",
+    "selection_optimism",
     "simple_rules",
+    "svm_margin",
     "uniform_deviation",
     "vc_dim_of_stumps",
     "vc_dim_of_trees",

@@ -1,0 +1,41 @@
+"""
+Discriminant analysis: barycentres, Gaussians, kernels, neighbours
+==================================================================
+
+    python examples/plot_discriminant.py
+
+writes discriminant.png. Every panel is the same rule, the class of the largest π d(x), with another
+density d: a round cloud about each barycentre, one covariance, two covariances, a sum of kernels, a
+count of neighbours.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.neighbors import NearestCentroid
+
+from bosquet import plot
+from bosquet.datasets import Moons
+from bosquet.discriminant import DensityDiscriminant
+
+truth = Moons(noise=0.3)
+X, y = truth.sample(300, random_state=1)
+X_test, y_test = truth.sample(4_000, random_state=2)
+rules = {
+    "nearest barycentre": NearestCentroid(),
+    "linear": LinearDiscriminantAnalysis(),
+    "quadratic": QuadraticDiscriminantAnalysis(),
+    "kernels": DensityDiscriminant(bandwidth=0.25),
+    "neighbours": DensityDiscriminant("neighbours", n_neighbors=15),
+}
+figure, axes = plt.subplots(1, 5, figsize=(19, 4), layout="constrained", sharey=True)
+for ax, (name, rule) in zip(axes, rules.items(), strict=True):
+    error = 1 - rule.fit(X, y).score(X_test, y_test)
+    print(f"{name}: test error {error:.3f}, best possible {truth.bayes_error:.3f}")
+    plot.frontier(truth, {name: rule}, n_samples=200, resolution=120, ax=ax)
+    ax.get_legend().remove()
+    ax.set_title(f"{name}: {error:.1%} wrong", fontsize="medium")
+figure.savefig("discriminant.png", dpi=100)
+print("wrote discriminant.png")

@@ -1,0 +1,137 @@
+"""Rules on a plane: where they change their mind, and how wide the strip of a support vector machine is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
+from bosquet.theory.svm import svm_margin as margin_of
+
+_POINTS = (BLUE, ORANGE)
+_LINES = (RED, GREEN, BLUE, ORANGE, GREY)
+
+
+def frontier(
+    generator: Any,
+    models: Mapping[str, Any] | None = None,
+    *,
+    n_samples: int = 400,
+    names: Any = ("x0", "x1"),
+    resolution: int = 200,
+    random_state: Any = 0,
+    ax: Any = None,
+) -> Any:
+    """The frontier of the best rule, where both classes are equally likely, and those of fitted models.
+
+    The shade is the probability of the second class, the dashed line where it is ½. The share of points
+    at which a model differs from the best rule, weighed by how often they occur, is in the legend.
+
+    Parameters
+    ----------
+    generator : generator of two classes on a plane
+        Of `bosquet.datasets`, or with `sample` and `probability`.
+    models : mapping of names to fitted classifiers, optional
+    n_samples : int, default=400
+        Rows to draw; none with 0.
+    names : names of the two features
+    resolution : int, default=200
+        Points of the grid a side.
+    random_state : int, default=0
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    X, y = generator.sample(max(n_samples, 200), random_state=random_state)
+    probability = np.asarray(generator.probability(X))
+    if X.shape[1] != 2 or probability.ndim != 2 or probability.shape[1] != 2:
+        raise ValueError(
+            "the picture is of two classes on a plane; the generator has"
+            f" {X.shape[1]} features and {probability.shape[-1]} classes"
+        )
+    classes = np.asarray(generator.classes)
+    ax = new_axes(ax, (6, 4.5))
+    sides, grid = _grid(X, resolution)
+    truth = np.asarray(generator.probability(grid))[:, 1].reshape(resolution, resolution)
+    ax.contourf(*sides, truth, levels=np.linspace(0, 1, 11), cmap="RdBu_r", alpha=0.35, zorder=0)
+    if n_samples:
+        _draw_classes(ax, X[:n_samples], y[:n_samples] == classes[1], classes)
+    _draw_line(ax, sides, truth - 0.5, INK, "best rule", "--")
+    best = probability[:, 1] > 0.5
+    for (name, model), colour in zip((models or {}).items(), _LINES, strict=False):
+        said = np.asarray(model.predict(grid)) == classes[1]
+        differs = np.mean((np.asarray(model.predict(X)) == classes[1]) != best)
+        shape = said.reshape(resolution, resolution) - 0.5
+        _draw_line(ax, sides, shape, colour, f"{name}, differs on {differs:.0%}", "-")
+    ax.set(xlabel=names[0], ylabel=names[1])
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    tidy(ax)
+    return ax
+
+
+def svm_margin(
+    model: Any, X: Any, y: Any, *, names: Any = ("x0", "x1"), resolution: int = 200, ax: Any = None
+) -> Any:
+    """A support vector machine on a plane: its frontier, its strip, its support vectors.
+
+    The full line is f(x) = 0, the dashed ones f(x) = ±1, which lie 2/‖w‖ apart if the machine is linear;
+    rings are around the support vectors.
+
+    Parameters
+    ----------
+    model : fitted support vector machine of two classes, as `bosquet.theory.svm_margin` takes it
+    X, y : the rows it was fitted to, of two features
+    names : names of the two features
+    resolution : int, default=200
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    points = np.asarray(X, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(f"the picture has two features: X is of shape {points.shape}")
+    found = margin_of(model, X, y)
+    ax = new_axes(ax, (5.5, 4.5))
+    sides, grid = _grid(points, resolution)
+    values = np.asarray(model.decision_function(grid)).reshape(resolution, resolution)
+    classes = np.asarray(model.classes_)
+    _draw_classes(ax, points, np.asarray(y) == classes[1], classes)
+    rings = points[found.support]
+    ax.scatter(*rings.T, s=90, facecolors="none", edgecolors=INK, linewidths=1, zorder=4,
+               label=f"{found.support.size} support vectors")  # fmt: skip
+    ax.contour(*sides, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"],
+               linewidths=[1, 1.6, 1])  # fmt: skip
+    wrong = f", {found.n_errors} wrong" if found.n_errors else ""
+    ax.set_title(f"margin 2/‖w‖ = {found.margin:.3g}{wrong}", fontsize="medium")
+    ax.set(xlabel=names[0], ylabel=names[1])
+    ax.legend(framealpha=0.8, fontsize="small")
+    tidy(ax)
+    return ax
+
+
+def _grid(points: np.ndarray, resolution: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Coordinates along both sides with some room around the points, and all pairs of them."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = 0.08 * (high - low)
+    sides = [np.linspace(low[j] - room[j], high[j] + room[j], resolution) for j in (0, 1)]
+    return sides, np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
+
+
+def _draw_classes(ax: Any, points: np.ndarray, second: np.ndarray, classes: np.ndarray) -> None:
+    for flag, colour, marker in ((False, _POINTS[0], "o"), (True, _POINTS[1], "s")):
+        chosen = points[second == flag]
+        ax.scatter(*chosen.T, s=16, color=colour, marker=marker, linewidths=0, alpha=0.8, zorder=3,
+                   label=str(classes[int(flag)]))  # fmt: skip
+
+
+def _draw_line(
+    ax: Any, sides: list[np.ndarray], field: np.ndarray, colour: str, label: str, style: str
+) -> None:
+    ax.contour(*sides, field, levels=[0.0], colors=colour, linestyles=style, linewidths=1.8)
+    ax.plot([], [], color=colour, linestyle=style, linewidth=1.8, label=label)

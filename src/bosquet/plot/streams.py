@@ -1,0 +1,52 @@
+"""A stream and its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bosquet._parameters import check_value, integer
+from bosquet.plot._style import BLUE, GREY, ORANGE, RED, new_axes, tidy
+
+
+def changes(values: Any, found: Sequence[Any], *, window: int = 100, ax: Any = None) -> Any:
+    """The running mean of a stream, with the changes that a detector has found.
+
+    A full line stands where an alarm was raised, a dotted one where the change is thought to have begun,
+    with the means before and after beside them.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    found : sequence of Change
+        `changes_` of a detector, or what `bosquet.streams.change_points` returns.
+    window : int, default=100
+        Values of the running mean.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    check_value("window", window, integer(1))
+    stream = np.asarray(values, dtype=float).ravel()
+    ax = new_axes(ax, (8, 3.4))
+    sums = np.concatenate([[0.0], np.cumsum(stream)])
+    last = np.arange(1, stream.size + 1)
+    first = np.maximum(last - window, 0)
+    ax.plot(last - 1, (sums[last] - sums[first]) / (last - first), color=BLUE, linewidth=1.2,
+            label=f"mean of the last {window}")  # fmt: skip
+    for place, change in enumerate(found):
+        ax.axvline(change.began, color=GREY, linestyle=":", label="began" if not place else None)
+        ax.axvline(change.noticed, color=RED, linewidth=1.5, label="noticed" if not place else None)
+        for mean, start, end in (
+            (change.before, max(change.began - 3 * window, 0), change.began),
+            (change.after, change.began, change.noticed),
+        ):
+            ax.hlines(mean, start, end, color=ORANGE, linewidth=2.2)
+    ax.set(xlabel="place in the stream", ylabel="mean", xlim=(0, max(stream.size - 1, 1)))
+    ax.legend(frameon=False, fontsize="small", loc="upper left")
+    tidy(ax)
+    return ax

@@ -1,0 +1,244 @@
+"""Equalities and bounds of the course on boosting, by the number of the item."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from bosquet import AdaBoostClassifier, GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.boosting import WorseThanChance
+from bosquet.explain import importance
+from bosquet.theory import game_value, maximal_margin, pieces_as_vote, vc_dim_of_votes
+
+# Small tables are often learned in a round or two.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TAME = settings(max_examples=40, deadline=None)
+ONE_TREE = {
+    "n_estimators": 1,
+    "learning_rate": 1.0,
+    "max_leaf_nodes": 2,
+    "min_samples_leaf": 1,
+    "min_child_weight": 0.0,
+    "max_features": None,
+    "early_stopping": False,
+    "n_jobs": 1,
+}
+
+
+@st.composite
+def tables(draw, rows=(6, 40)):
+    n = draw(st.integers(*rows))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.integers(0, draw(st.integers(3, 20)), (n, draw(st.integers(1, 4)))).astype(float)
+    signal = X @ rng.normal(size=X.shape[1]) + draw(st.floats(0, 3)) * rng.normal(size=n)
+    y = np.where(signal > np.median(signal), 1, -1)
+    assume(abs(y.sum()) < n)
+    return X, y
+
+
+def boosted(table, **options):
+    """A fitted AdaBoost on stumps; tables that it learns in one round tell nothing."""
+    X, y = table
+    try:
+        model = AdaBoostClassifier(n_estimators=8, n_jobs=1, **options).fit(X, y)
+    except WorseThanChance:
+        assume(False)
+    assume(model.certificate_.errors.min() > 0)
+    return X, y, model
+
+
+def rounds(X, y, model):
+    """w_t(i), h_t(x_i) and f_t(x_i) of every round, from the vote as it grows."""
+    certificate = model.certificate_
+    weights, before = np.full(len(y), 1 / len(y)), np.zeros(len(y))
+    told = zip(
+        certificate.alphas, certificate.normalisers, model.staged_decision_function(X), strict=True
+    )
+    for alpha, Z, f in told:
+        h = (f - before) / alpha
+        yield weights, h, alpha, Z, f
+        weights = weights * np.exp(-alpha * y * h) / Z
+        before = f
+
+
+@TAME
+@given(tables())
+def test_item_22_the_gain_of_a_stump_is_its_drop_of_inertia_and_the_largest_is_100(table):
+    X, y = table[0], table[0] @ np.arange(1, table[0].shape[1] + 1.0)
+    model = GradientBoostingRegressor(**{**ONE_TREE, "n_estimators": 3, "learning_rate": 0.5})
+    model.fit(X, y)
+    drops, before = np.zeros(X.shape[1]), np.full(len(y), y.mean())
+    for after in model.staged_predict(X):
+        step = after - before
+        parts = np.unique(step.round(9))
+        assume(len(parts) == 2)
+        left = np.isclose(step, parts[0], atol=1e-6)
+        column = [
+            j
+            for j in range(X.shape[1])
+            if X[left, j].max() < X[~left, j].min() or X[left, j].min() > X[~left, j].max()
+        ]
+        assume(len(column) == 1)
+        r, n1, n2 = y - before, left.sum(), (~left).sum()
+        # With the penalty λ = 1 of the default, in place of n1 n2 / n (m1 - m2)².
+        gain = r[left].sum() ** 2 / (n1 + 1) + r[~left].sum() ** 2 / (n2 + 1)
+        drops[column[0]] += gain - r.sum() ** 2 / (len(y) + 1)
+        before = after
+    found = importance(model, kind="gain")
+    assert found.scaled.max() == pytest.approx(100)
+    np.testing.assert_allclose(found.scaled, 100 * drops / drops.max(), rtol=1e-3, atol=1e-2)
+
+
+@TAME
+@given(tables())
+def test_item_23_raising_only_the_misclassified_twice_as_much_gives_the_same_distribution(table):
+    X, y, model = boosted(table)
+    weights = np.full(len(y), 1 / len(y))
+    for w, h, alpha, _, _ in rounds(X, y, model):
+        np.testing.assert_allclose(weights, w, rtol=1e-6)
+        raised = weights * np.exp(2 * alpha * (y * h < 0))
+        weights = raised / raised.sum()
+    np.testing.assert_allclose(model.estimator_weights_, 2 * model.certificate_.alphas, rtol=1e-9)
+
+
+@TAME
+@given(tables())
+def test_item_25_weights_are_exponentials_of_margins(table):
+    X, y, model = boosted(table)
+    product = 1.0
+    for t, (w, h, _, Z, f) in enumerate(rounds(X, y, model)):
+        # The error that the learner had is its error under these weights, so they are the weights.
+        error = model.certificate_.errors[t]
+        assert w[y * h < 0].sum() == pytest.approx(error, rel=1e-6, abs=1e-12)
+        assert pytest.approx(2 * np.sqrt(error * (1 - error)), rel=1e-6) == Z
+        product *= Z
+        after = np.exp(-y * f) / (len(y) * product)
+        np.testing.assert_allclose(after.sum(), 1, rtol=1e-6)
+
+
+@TAME
+@given(tables(), st.floats(-3, 3))
+def test_item_25_alpha_minimises_z(table, other):
+    X, y, model = boosted(table)
+    for w, h, alpha, Z, _ in rounds(X, y, model):
+        assert alpha == pytest.approx(0.5 * np.log((1 - w[y * h < 0].sum()) / w[y * h < 0].sum()))
+        assert (w * np.exp(-other * y * h)).sum() >= Z - 1e-9
+
+
+@TAME
+@given(tables())
+def test_item_25_after_the_update_the_mistakes_hold_half_of_the_weight(table):
+    X, y, model = boosted(table)
+    for w, h, alpha, Z, _ in rounds(X, y, model):
+        after = w * np.exp(-alpha * y * h) / Z
+        assert after[y * h < 0].sum() == pytest.approx(0.5, rel=1e-6)
+
+
+@TAME
+@given(tables())
+def test_item_26_the_training_error_is_under_its_three_bounds(table):
+    X, y, model = boosted(table)
+    edges = 0.5 - model.certificate_.errors
+    product = np.cumprod(model.certificate_.normalisers)
+    for t, said in enumerate(model.staged_predict(X)):
+        wrong = np.mean(said != y)
+        by_edges = np.exp(-2 * (edges[: t + 1] ** 2).sum())
+        assert wrong <= product[t] + 1e-9
+        assert product[t] <= by_edges + 1e-9
+        assert by_edges <= np.exp(-2 * edges[: t + 1].min() ** 2 * (t + 1)) + 1e-9
+
+
+@TAME
+@given(tables(), st.floats(0.05, 0.9))
+def test_item_26_with_shrunk_alpha_the_product_still_holds(table, rate):
+    X, y, model = boosted(table, learning_rate=rate)
+    product = np.cumprod(model.certificate_.normalisers)
+    for t, f in enumerate(model.staged_decision_function(X)):
+        assert np.exp(-y * f).mean() == pytest.approx(product[t], rel=1e-6)
+        assert np.mean(y * f <= 0) <= product[t] + 1e-9
+
+
+@given(st.integers(3, 60), st.integers(3, 60))
+def test_item_30_the_dimension_of_votes_bounds_what_counting_allows(T, d):
+    # m rows can be labelled in at most m^((d+1)T) ways: beyond the bound that is less than all 2^m.
+    for m in (int(vc_dim_of_votes(T, d)) + 1, 2 * int(vc_dim_of_votes(T, d))):
+        assert m * np.log(2) > (d + 1) * T * np.log(m)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(1, 6))
+def test_item_30_any_function_in_pieces_is_a_vote_of_stumps(data, cuts):
+    places = sorted(data.draw(st.sets(st.integers(-50, 50), min_size=cuts, max_size=cuts)))
+    values = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=cuts + 1, max_size=cuts + 1))
+    vote = pieces_as_vote(places, values)
+    assert vote.thresholds.size <= cuts
+    x = np.linspace(-51, 51, 205)
+    pieces = np.asarray(values)[np.searchsorted(places, x, side="left")]
+    np.testing.assert_allclose(vote.decision_function(x), pieces, atol=1e-12)
+
+
+@TAME
+@given(st.data(), st.integers(1, 5), st.integers(1, 5))
+def test_item_33_both_players_guarantee_the_value_of_a_game(data, rows, columns):
+    line = st.lists(st.integers(-9, 9), min_size=columns, max_size=columns)
+    M = np.array(data.draw(st.lists(line, min_size=rows, max_size=rows)), dtype=float)
+    game = game_value(M)
+    p, q = game.row_strategy, game.column_strategy
+    assert p.sum() == pytest.approx(1)
+    assert q.sum() == pytest.approx(1)
+    assert min(p.min(), q.min()) >= 0
+    # max_p min_j p·M e_j = value = min_q max_i e_i·M q
+    assert (p @ M).min() == pytest.approx(game.value, abs=1e-7)
+    assert (M @ q).max() == pytest.approx(game.value, abs=1e-7)
+    assert M.min(axis=1).max() - 1e-9 <= game.value <= M.max(axis=0).min() + 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(rows=(4, 14)))
+def test_item_33_the_largest_margin_is_twice_the_least_edge(table):
+    X, y = table
+    stumps = [np.ones(len(y)), -np.ones(len(y))]
+    for column in X.T:
+        for threshold in np.unique(column)[:-1]:
+            stumps += [np.where(column <= threshold, sign, -sign) for sign in (1.0, -1.0)]
+    agreement = y * np.array(stumps)  # rows of the game are stumps, columns the rows of the table
+    game = game_value(agreement)
+    found = maximal_margin(X, y)
+    rho = max(game.value, 0.0)
+    assert found.rho == pytest.approx(rho, abs=1e-5)
+    assert found.gamma == pytest.approx(rho / 2, abs=1e-5)
+    # No weights of the rows leave every stump with less: its agreement is at least ρ under any.
+    D = game.column_strategy
+    assert (agreement @ D).max() == pytest.approx(game.value, abs=1e-7)
+    errors = ((1 - agreement) / 2) @ D
+    assert 0.5 - errors.min() == pytest.approx(game.value / 2, abs=1e-7)
+
+
+@TAME
+@given(tables(), st.floats(0, 10), st.integers(0, 2**16))
+def test_item_39_leaves_of_squared_loss_are_regularised_mean_residuals(table, penalty, seed):
+    X, y = table[0], np.random.default_rng(seed).normal(size=len(table[0]))
+    model = GradientBoostingRegressor(**ONE_TREE, l2_regularization=penalty).fit(X, y)
+    step = model.predict(X) - y.mean()
+    leaves = np.unique(step.round(8))
+    assume(len(leaves) == 2)
+    for value in leaves:
+        rows = np.isclose(step, value, atol=1e-7)
+        r = y[rows] - y.mean()
+        assert value == pytest.approx(r.sum() / (rows.sum() + penalty), abs=1e-5)
+
+
+@TAME
+@given(tables(), st.floats(0, 10))
+def test_item_39_leaves_of_logistic_loss_are_newton_steps(table, penalty):
+    X, y = table[0], (table[1] + 1) / 2
+    model = GradientBoostingClassifier(**ONE_TREE, l2_regularization=penalty).fit(X, y)
+    p = y.mean()
+    step = model.decision_function(X) - np.log(p / (1 - p))
+    leaves = np.unique(step.round(8))
+    assume(len(leaves) == 2)
+    for value in leaves:
+        rows = np.isclose(step, value, atol=1e-7)
+        newton = (y[rows] - p).sum() / (rows.sum() * p * (1 - p) + penalty)
+        assert value == pytest.approx(newton, rel=1e-5, abs=1e-5)

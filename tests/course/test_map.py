@@ -1,0 +1,115 @@
+"""The course map: every item is there, and what it names exists."""
+
+import ast
+import importlib
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+if not (DOCS / "course/map.toml").is_file():
+    pytest.skip("the documentation is not beside the tests", allow_module_level=True)
+
+sys.path.insert(0, str(DOCS / "_ext"))
+course_map = importlib.import_module("course_map")
+sys.path.pop(0)
+
+CHAPTERS, ITEMS = course_map.read_map(DOCS)
+each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"item-{item['number']}")
+
+
+@cache
+def sentences_of(path):
+    """Names of the tests in a file."""
+    return {
+        node.name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+def imported(name):
+    """What a user gets who imports a dotted name."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError as missing:
+            if missing.name != ".".join(parts[:cut]):
+                raise
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ImportError(name)
+
+
+def test_the_items_are_1_to_55_in_order():
+    assert [item["number"] for item in ITEMS] == list(range(1, 56))
+
+
+def test_items_stand_in_chapters_in_their_order():
+    places = [list(CHAPTERS).index(item["chapter"]) for item in ITEMS]
+    assert places == sorted(places)
+    assert set(places) == set(range(len(CHAPTERS)))
+
+
+@each_item
+def test_an_item_says_something_in_three_languages(item):
+    assert len(item["says"].strip()) > 60
+    assert set(item["terms"]) == {"fr", "ru"}
+    assert re.search("[а-яё]", item["terms"]["ru"])
+    assert item["title"].strip()
+    assert item["functions"]
+    assert item["tests"]
+
+
+@each_item
+def test_formulas_can_be_drawn(item):
+    convert = pytest.importorskip("latex2mathml.converter").convert
+    assert item["says"].count("$") % 2 == 0
+    for formula in re.findall(r"\$([^$]+)\$", item["says"]):
+        drawn = convert(formula)
+        assert drawn.startswith("<math")
+        assert "\\" not in drawn.replace("&#x", ""), formula  # a command that was not understood
+
+
+@each_item
+def test_its_functions_can_be_imported(item):
+    for name in item["functions"]:
+        found = imported(name)
+        assert callable(found) or name.endswith("METHODS"), name
+
+
+@each_item
+def test_its_tests_exist(item):
+    for test in item["tests"]:
+        path, _, name = test.partition("::")
+        assert (ROOT / path).is_file(), path
+        assert name in sentences_of(ROOT / path), test
+
+
+@each_item
+def test_its_guide_has_the_section(item):
+    path, _, anchor = item["page"].partition("#")
+    assert (DOCS / path).is_file(), path
+    assert not anchor or anchor in course_map.headings(DOCS / path), item["page"]
+
+
+@each_item
+def test_its_picture_exists(item):
+    name = item["picture"]
+    file = DOCS / name if name.startswith("img/") else ROOT / course_map.example_of(name)
+    assert file.is_file(), name
+
+
+def test_the_page_shows_every_item_once():
+    page = course_map.markdown(DOCS)
+    for item in ITEMS:
+        assert page.count(f"### {item['number']}. {item['title']}\n") == 1
+    assert course_map.FENCE in (DOCS / "course/index.md").read_text(encoding="utf-8")
