@@ -2,13 +2,15 @@ r"""
 AdaBoost in thirty lines
 ========================
 
-*Write AdaBoost yourself, from the algorithm as the lecture has it.* Below it is, stumps included, and then it is held to
-the library's: the same stumps, the same :math:`\alpha_t`, the same weights, the same vote.
+*Write AdaBoost yourself, from the algorithm as the lecture has it.* Below it is, stumps included,
+and then it is held to the library's: the same stumps, the same :math:`\alpha_t`, the same weights,
+the same vote.
 
-The stump is the one of the *fast stumps* exercise: columns are sorted once, and a cumulative sum of
-:math:`w_i y_i` gives the error of every threshold at a stroke. If W is the sum of all :math:`w_i y_i` and P that of the
-rows up to the threshold, then the rule "-1 up to here, +1 after" agrees with the labels by :math:`W - 2P`, and errs by
-:math:`(1 - (W - 2P))/2`; its opposite by :math:`(1 + (W - 2P))/2`.
+The stump is the one of the *fast stumps* exercise: columns are sorted once, and a cumulative sum
+of :math:`w_i y_i` gives the error of every threshold at a stroke. If W is the sum of all
+:math:`w_i y_i` and P that of the rows up to the threshold, then the rule "-1 up to here, +1 after"
+agrees with the labels by :math:`W - 2P`, and errs by :math:`(1 - (W - 2P))/2`; its opposite by
+:math:`(1 + (W - 2P))/2`.
 """
 
 import matplotlib.pyplot as plt
@@ -77,8 +79,8 @@ print(f"stumps that say the same       {sum(same)} of {len(same)}")
 
 # %%
 # The identities of the lecture hold line by line: weights are what the vote lost so far,
-# :math:`w_{t+1}(i) = e^{-y_i f_t(x_i)} / (m \prod Z_s)`, the error is at most :math:`\prod Z_t`, and the next weights give
-# the last stump an error of exactly one half.
+# :math:`w_{t+1}(i) = e^{-y_i f_t(x_i)} / (m \prod Z_s)`, the error is at most :math:`\prod Z_t`,
+# and the next weights give the last stump an error of exactly one half.
 Z = library.certificate_.normalisers
 told = np.array([alpha * says(h, X) for alpha, h in ours])
 for t in (1, 10, 50):

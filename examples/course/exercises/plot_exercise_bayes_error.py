@@ -2,24 +2,27 @@ r"""
 The Bayes error of two densities
 ================================
 
-*Two classes are equally likely. Rows of the first have the density* :math:`d_1(x) = \frac32 x^2 + x` *on*
-:math:`[0, 1]`, *rows of the second the density* :math:`d_2(x) = 1` *on* :math:`[\frac34, \frac74]`. *Show that both
-are densities, and find the error that no rule can avoid.*
+*Two classes are equally likely. Rows of the first have the density*
+:math:`d_1(x) = \frac32 x^2 + x` *on* :math:`[0, 1]`, *rows of the second the density*
+:math:`d_2(x) = 1` *on* :math:`[\frac34, \frac74]`. *Show that both are densities, and find the
+error that no rule can avoid.*
 
 **By hand.** Both are nowhere negative, and their areas are 1:
 
 .. math:: \int_0^1 \left(\tfrac32 x^2 + x\right) dx = \tfrac12 + \tfrac12 = 1, \qquad
           \int_{3/4}^{7/4} 1 \, dx = 1.
 
-They meet on :math:`[\frac34, 1]` only. There :math:`d_1(x) \ge d_1(\frac34) = \frac{51}{32} > 1 = d_2(x)`, so the smaller
-of the two is :math:`d_2`, and the area under the smaller one is a rectangle of width 1/4 and height 1:
+They meet on :math:`[\frac34, 1]` only. There
+:math:`d_1(x) \ge d_1(\frac34) = \frac{51}{32} > 1 = d_2(x)`, so the smaller of the two is
+:math:`d_2`, and the area under the smaller one is a rectangle of width 1/4 and height 1:
 
 .. math:: \int \min(d_1, d_2) \, dx = \tfrac14.
 
-The best rule names the class whose density, times how frequent the class is, is larger: class 1 up to 1, class 2 from
-there on. It is never wrong about class 1, and wrong about the quarter of class 2 that lies below 1. Half of the rows are
-of class 2, so it errs with probability 1/2 · 1/4 = **1/8**. The lecture calls the area 1/4 the Bayes error; it is the sum
-of the two chances of being wrong, and becomes a probability once it is multiplied by how likely the classes are.
+The best rule names the class whose density, times how frequent the class is, is larger: class 1 up
+to 1, class 2 from there on. It is never wrong about class 1, and wrong about the quarter of class
+2 that lies below 1. Half of the rows are of class 2, so it errs with probability 1/2 · 1/4 =
+**1/8**. The lecture calls the area 1/4 the Bayes error; it is the sum of the two chances of being
+wrong, and becomes a probability once it is multiplied by how likely the classes are.
 """
 
 import matplotlib.pyplot as plt
@@ -40,19 +43,21 @@ def d2(x):
 print(bayes_error([d1, d2], support=(0, 2)))
 
 # %%
-# Left the overlap of the densities themselves, right the same after each was multiplied by its class's share: the area
-# that is left is a probability.
+# Left the overlap of the densities themselves, right the same after each was multiplied by its
+# class's share: the area that is left is a probability.
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 plot.bayes_overlap(d1, d2, (-0.1, 1.9), ax=axes[0])
 plot.bayes_overlap(d1, d2, (-0.1, 1.9), priors=(0.5, 0.5), ax=axes[1])
 plt.show()
 
 # %%
-# **Other shares of the classes.** If class 1 has the share :math:`\pi`, the smaller of :math:`\pi d_1` and
-# :math:`(1-\pi) d_2` decides. Where class 1 is rare its density loses at the left end of the overlap first, since it rises
-# to the right: :math:`\pi d_1(x) < (1-\pi)` for :math:`d_1(x) < (1-\pi)/\pi`. It loses everywhere on the overlap when
-# :math:`\frac52 \pi \le 1 - \pi`, that is for :math:`\pi \le 2/7`, and nowhere when :math:`\frac{51}{32}\pi \ge 1-\pi`,
-# for :math:`\pi \ge 32/83`; from there on the error is :math:`(1-\pi)/4`.
+# **Other shares of the classes.** If class 1 has the share :math:`\pi`, the smaller of
+# :math:`\pi d_1` and :math:`(1-\pi) d_2` decides. Where class 1 is rare its density loses at the
+# left end of the overlap first, since it rises to the right: :math:`\pi d_1(x) < (1-\pi)` for
+# :math:`d_1(x) < (1-\pi)/\pi`. It loses everywhere on the overlap when
+# :math:`\frac52 \pi \le 1 - \pi`, that is for :math:`\pi \le 2/7`, and nowhere when
+# :math:`\frac{51}{32}\pi \ge 1-\pi`, for :math:`\pi \ge 32/83`; from there on the error is
+# :math:`(1-\pi)/4`.
 shares = np.linspace(0.01, 0.99, 99)
 errors = [float(bayes_error([d1, d2], priors=[p, 1 - p], support=(0, 2)).value) for p in shares]
 figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
@@ -73,8 +78,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# **What a learner makes of it.** Nobody tells a learner the densities. A forest sees rows only, and comes near 1/8 from
-# above as there are more of them; below it there is nothing to be had.
+# **What a learner makes of it.** Nobody tells a learner the densities. A forest sees rows only,
+# and comes near 1/8 from above as there are more of them; below it there is nothing to be had.
 
 
 def draw(n, random):

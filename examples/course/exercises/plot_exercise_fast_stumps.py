@@ -2,16 +2,18 @@ r"""
 Fast stumps
 ===========
 
-*Find the decision stump with the least weighted error on m rows of d columns. How long does it take?*
+*Find the decision stump with the least weighted error on m rows of d columns. How long does it
+take?*
 
-A stump asks whether a column is at most :math:`\theta`. Only its place among the m values of the column matters, so there are
-m - 1 thresholds a column and two signs. For each, the error
+A stump asks whether a column is at most :math:`\theta`. Only its place among the m values of the
+column matters, so there are m - 1 thresholds a column and two signs. For each, the error
 
 .. math:: \sum_{y_i = 1} w_i [x_{ij} > \theta] + \sum_{y_i = -1} w_i [x_{ij} \le \theta]
 
-is a sum over m rows: :math:`O(dm^2)` in all. But from one threshold to the next a single row changes sides. Sorted once,
-the column is gone through with one addition a row: :math:`O(dm)` after :math:`O(dm \log m)` for sorting. The order of the
-rows does not depend on the weights, and boosting needs it only once for all its rounds.
+is a sum over m rows: :math:`O(dm^2)` in all. But from one threshold to the next a single row
+changes sides. Sorted once, the column is gone through with one addition a row: :math:`O(dm)` after
+:math:`O(dm \log m)` for sorting. The order of the rows does not depend on the weights, and
+boosting needs it only once for all its rounds.
 """
 
 import time
@@ -61,9 +63,10 @@ print(f"in order  {in_order(X, signs, w, order):.6f}")
 print(f"library   {library.certificate_.errors[0]:.6f}")
 
 # %%
-# The times: twice the rows make the naive search four times as slow, the ordered one twice. For the library the time of a
-# round is taken from fits of 10 and 60 rounds, which share the sorting. (Small sizes are overhead, and where a table no longer
-# fits the cache NumPy pays for jumping about in it; the exponents are what the last three sizes show.)
+# The times: twice the rows make the naive search four times as slow, the ordered one twice. For
+# the library the time of a round is taken from fits of 10 and 60 rounds, which share the sorting.
+# (Small sizes are overhead, and where a table no longer fits the cache NumPy pays for jumping
+# about in it; the exponents are what the last three sizes show.)
 sizes = {"naive": (50, 100, 200, 400, 800), "in order": (200, 800, 3200, 12800, 51200)}
 sizes["library, one round"] = sizes["in order"]
 times = {name: [] for name in sizes}

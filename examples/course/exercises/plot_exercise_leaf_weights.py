@@ -2,11 +2,12 @@ r"""
 Leaf weights of gradient boosted trees
 ======================================
 
-*A tree is added to a model whose predictions are* :math:`\hat y`. *Its structure is given. Which value should each leaf
-have, for the squared loss and for the logistic loss?*
+*A tree is added to a model whose predictions are* :math:`\hat y`. *Its structure is given. Which
+value should each leaf have, for the squared loss and for the logistic loss?*
 
-**In general.** Expand the loss to second order about :math:`\hat y_i`, with :math:`g_i` and :math:`h_i` its first and second
-derivative there. A leaf with rows I and value w then adds to the objective, with the penalty :math:`\frac\lambda2 w^2`,
+**In general.** Expand the loss to second order about :math:`\hat y_i`, with :math:`g_i` and
+:math:`h_i` its first and second derivative there. A leaf with rows I and value w then adds to the
+objective, with the penalty :math:`\frac\lambda2 w^2`,
 
 .. math:: \sum_{i \in I} \left(g_i w + \tfrac12 h_i w^2\right) + \tfrac\lambda2 w^2
           = G w + \tfrac12 (H + \lambda) w^2, \qquad G = \sum_I g_i,\; H = \sum_I h_i.
@@ -17,13 +18,14 @@ A parabola, least at
 
 The penalty is paid once a leaf, so :math:`\lambda` stands beside the sum H and not inside of it.
 
-**Squared loss** :math:`\frac12 (y - \hat y)^2`: :math:`g = \hat y - y = -r` with r the residual, and :math:`h = 1`. With n
-rows in the leaf
+**Squared loss** :math:`\frac12 (y - \hat y)^2`: :math:`g = \hat y - y = -r` with r the residual,
+and :math:`h = 1`. With n rows in the leaf
 
 .. math:: w^* = \frac{\sum_I r_i}{n + \lambda},
 
 the mean residual, drawn towards 0. **Logistic loss** :math:`-y \ln p - (1-y) \ln(1-p)` with
-:math:`p = 1 / (1 + e^{-\hat y})`: since :math:`p' = p(1-p)`, :math:`g = p - y` and :math:`h = p(1-p)`, so
+:math:`p = 1 / (1 + e^{-\hat y})`: since :math:`p' = p(1-p)`, :math:`g = p - y` and
+:math:`h = p(1-p)`, so
 
 .. math:: w^* = \frac{\sum_I (y_i - p_i)}{\sum_I p_i(1-p_i) + \lambda}.
 """
@@ -58,8 +60,8 @@ def leaves(before, after, derived):
 
 
 # %%
-# **Squared loss.** Three rounds of four leaves, without shrinkage. The model starts from the mean, and each round's leaves
-# are compared with the formula.
+# **Squared loss.** Three rounds of four leaves, without shrinkage. The model starts from the mean,
+# and each round's leaves are compared with the formula.
 X, y = Friedman1().sample(500, random_state=0)
 pairs = {}
 for penalty in (0.0, 1.0, 50.0):
@@ -92,8 +94,8 @@ for penalty in (0.0, 1.0, 50.0):
     print(f"λ = {penalty:4g}: largest difference {np.abs(np.diff(found)).max():.1e}")
 
 # %%
-# Every leaf lies on the diagonal. A larger penalty moves the leaves along it towards 0: leaves with few rows, or with rows
-# that are already decided, by more.
+# Every leaf lies on the diagonal. A larger penalty moves the leaves along it towards 0: leaves
+# with few rows, or with rows that are already decided, by more.
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, kind in zip(axes, ("squared", "logistic"), strict=True):
     of_kind = {name: found for name, found in pairs.items() if name.startswith(kind)}
@@ -111,9 +113,10 @@ for ax, kind in zip(axes, ("squared", "logistic"), strict=True):
 plt.show()
 
 # %%
-# **First order or second?** ``step="gradient"`` is Friedman's way: a least-squares tree on the residuals, and in each leaf the
-# value that minimises the loss itself and not its parabola. For the squared loss, which is a parabola, both are the same
-# (with :math:`\lambda = 0`); for the logistic loss the Newton step is the first step towards it.
+# **First order or second?** ``step="gradient"`` is Friedman's way: a least-squares tree on the
+# residuals, and in each leaf the value that minimises the loss itself and not its parabola. For
+# the squared loss, which is a parabola, both are the same (with :math:`\lambda = 0`); for the
+# logistic loss the Newton step is the first step towards it.
 newton = GradientBoostingClassifier(step="newton", **OPTIONS).fit(X, y)
 gradient = GradientBoostingClassifier(step="gradient", **OPTIONS).fit(X, y)
 for name, model in (("Newton", newton), ("gradient", gradient)):

@@ -2,19 +2,21 @@ r"""
 Games, minimax and margins
 ==========================
 
-*Weights and rules play a game. Show that the edge of the weak learner and the margin of the best vote are the two sides
-of it:* :math:`2\gamma = \rho`.
+*Weights and rules play a game. Show that the edge of the weak learner and the margin of the best
+vote are the two sides of it:* :math:`2\gamma = \rho`.
 
-One player chooses a row i, the other a rule h, and the payment is :math:`M_{ih} = y_i h(x_i)`: 1 if the rule is right about
-the row, -1 if wrong. Played with chance, the first has a distribution D over rows, the second weights
-:math:`\alpha` over rules. By von Neumann's theorem it does not matter who has to show first:
+One player chooses a row i, the other a rule h, and the payment is :math:`M_{ih} = y_i h(x_i)`: 1
+if the rule is right about the row, -1 if wrong. Played with chance, the first has a distribution D
+over rows, the second weights :math:`\alpha` over rules. By von Neumann's theorem it does not
+matter who has to show first:
 
 .. math:: \min_D \max_h \sum_i D_i y_i h(x_i) \;=\; \max_\alpha \min_i \, y_i \frac{\sum_t \alpha_t h_t(x_i)}{\|\alpha\|_1} .
 
-On the left, :math:`\sum_i D_i y_i h(x_i)` is the weight that is right less the weight that is wrong,
-:math:`1 - 2\varepsilon = 2(\frac12 - \varepsilon)`: twice the edge. So the left side is :math:`2\gamma`, with :math:`\gamma` the edge
-that some rule has whatever the weights. On the right is :math:`\rho`, the smallest margin of the best vote. A learner that
-always has an edge thus means that some vote is right about every row, and with what margin.
+On the left, :math:`\sum_i D_i y_i h(x_i)` is the weight that is right less the weight that is
+wrong, :math:`1 - 2\varepsilon = 2(\frac12 - \varepsilon)`: twice the edge. So the left side is
+:math:`2\gamma`, with :math:`\gamma` the edge that some rule has whatever the weights. On the right
+is :math:`\rho`, the smallest margin of the best vote. A learner that always has an edge thus means
+that some vote is right about every row, and with what margin.
 """
 
 import matplotlib.pyplot as plt
@@ -27,11 +29,12 @@ from bosquet.theory import game_value, maximal_margin, weak_learnability
 # %%
 # Small games first
 # -----------------
-# A game with a saddle point needs no chance: its value stands in the matrix, least of its row and largest of its column.
+# A game with a saddle point needs no chance: its value stands in the matrix, least of its row and
+# largest of its column.
 print(game_value([[4, 2, 3], [1, 0, 5]]))
 # %%
-# Without one, who shows first loses, unless chance decides. Rows that would be told apart by the other player are mixed
-# until that player does not care.
+# Without one, who shows first loses, unless chance decides. Rows that would be told apart by the
+# other player are mixed until that player does not care.
 game = game_value([[3, -1], [-2, 1]])
 print(game)
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
@@ -55,9 +58,9 @@ plt.show()
 # %%
 # The game of boosting
 # --------------------
-# Sixty rows of two moons. All stumps that differ on these rows are the columns of a matrix, and the game is a linear
-# programme; ``maximal_margin`` finds the same without the matrix, by asking for the missing stump, and
-# ``weak_learnability`` comes from the side of the weights.
+# Sixty rows of two moons. All stumps that differ on these rows are the columns of a matrix, and
+# the game is a linear programme; ``maximal_margin`` finds the same without the matrix, by asking
+# for the missing stump, and ``weak_learnability`` comes from the side of the weights.
 X, y = Moons(0.15).sample(60, random_state=0)
 signs = np.where(y == 1, 1.0, -1.0)
 columns = [np.ones(len(y))]
@@ -74,9 +77,9 @@ print(f"twice the edge γ*                           {2 * edge.edge_low:.6f}")
 print(margin)
 
 # %%
-# **What AdaBoost does in this game.** It does not know ρ, and plays weights against rules round by round. Its smallest margin
-# rises above 0. What is proved is about half of ρ for full steps, and as much of ρ as one likes for small ones; here both
-# come close to it, small steps later.
+# **What AdaBoost does in this game.** It does not know ρ, and plays weights against rules round by
+# round. Its smallest margin rises above 0. What is proved is about half of ρ for full steps, and
+# as much of ρ as one likes for small ones; here both come close to it, small steps later.
 margins = {}
 for rate in (1.0, 0.1):
     model = AdaBoostClassifier(n_estimators=6000, learning_rate=rate).fit(X, y)
@@ -110,7 +113,8 @@ right.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# All margins at the end: the best vote gives the hard rows as much as they can have and no more to the others than it must.
+# All margins at the end: the best vote gives the hard rows as much as they can have and no more to
+# the others than it must.
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 plot.margins(AdaBoostClassifier(n_estimators=1000).fit(X, y), X, y, at=(10, 100, 1000), ax=ax)
 best = np.sort(signs * margin.model.decision_function(X))

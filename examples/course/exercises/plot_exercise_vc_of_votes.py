@@ -2,21 +2,24 @@ r"""
 The VC dimension of votes
 =========================
 
-*How rich are votes of T rules? Stumps on a line have VC dimension 2; functions of r pieces at least r. Show that votes of
-stumps contain the latter, and bound what votes can shatter.*
+*How rich are votes of T rules? Stumps on a line have VC dimension 2; functions of r pieces at
+least r. Show that votes of stumps contain the latter, and bound what votes can shatter.*
 
-**Stumps on a line: 2.** Two points can be labelled in all four ways. Of three points + - + cannot: a stump changes its mind
-once. **Functions of r pieces: r.** One piece a point.
+**Stumps on a line: 2.** Two points can be labelled in all four ways. Of three points + - + cannot:
+a stump changes its mind once. **Functions of r pieces: r.** One piece a point.
 
-**Pieces are votes.** A function with values :math:`a_0, \dots, a_r` between its cuts :math:`\theta_1 < \dots < \theta_r` is
+**Pieces are votes.** A function with values :math:`a_0, \dots, a_r` between its cuts
+:math:`\theta_1 < \dots < \theta_r` is
 
 .. math:: \frac{a_0 + a_r}2 + \sum_{j=1}^r \frac{a_j - a_{j-1}}2 \operatorname{sign}(x - \theta_j),
 
-since to the right of exactly the first j cuts the sum is :math:`\frac12 (a_j - a_0) - \frac12 (a_r - a_j)`.
+since to the right of exactly the first j cuts the sum is
+:math:`\frac12 (a_j - a_0) - \frac12 (a_r - a_j)`.
 
-**At most.** m points are labelled by one rule of VC dimension d in at most :math:`(em/d)^d` ways (Sauer), by T of
-them in :math:`(em/d)^{dT}`, and a linear function of T answers adds a factor of :math:`(em/T)^T`. Shattered points have
-all :math:`2^m` labellings, so :math:`2^m \le (em/d)^{dT} (em/T)^T \le m^{(d+1)T}` (for T and d at least 3), whence
+**At most.** m points are labelled by one rule of VC dimension d in at most :math:`(em/d)^d` ways
+(Sauer), by T of them in :math:`(em/d)^{dT}`, and a linear function of T answers adds a factor of
+:math:`(em/T)^T`. Shattered points have all :math:`2^m` labellings, so
+:math:`2^m \le (em/d)^{dT} (em/T)^T \le m^{(d+1)T}` (for T and d at least 3), whence
 :math:`m \le T(d+1)(3 \ln(T(d+1)) + 2)`.
 """
 
@@ -37,14 +40,15 @@ print(f"stumps on 1, 2, 3, 10 columns: {[int(vc_dim_of_stumps(n)) for n in (1, 2
 # %%
 # Exactly, on a line
 # ------------------
-# Which labellings do votes of T stumps reach? A vote changes its mind at most T times, once at each threshold. Yet far to the
-# left every stump says the contrary of what it says far to the right, and so does their sum: with all T thresholds in use the
-# number of changes is odd. An even number needs a stump that is spent on a constant. So T points and one more are shattered for odd T,
-# and only T points for even T: the dimension is :math:`2 \lceil T/2 \rceil`. Two stumps are no better than one: the heavier
-# always wins.
+# Which labellings do votes of T stumps reach? A vote changes its mind at most T times, once at
+# each threshold. Yet far to the left every stump says the contrary of what it says far to the
+# right, and so does their sum: with all T thresholds in use the number of changes is odd. An even
+# number needs a stump that is spent on a constant. So T points and one more are shattered for odd
+# T, and only T points for even T: the dimension is :math:`2 \lceil T/2 \rceil`. Two stumps are no
+# better than one: the heavier always wins.
 #
-# Trying all labellings of n points confirms it. Weights may be negative, so that each threshold counts once; whether some
-# weights give a labelling is a linear programme.
+# Trying all labellings of n points confirms it. Weights may be negative, so that each threshold
+# counts once; whether some weights give a labelling is a linear programme.
 
 
 def reaches(stumps, labels):
@@ -73,8 +77,8 @@ for T in range(1, 6):
     print(f"votes of {T} stumps shatter {exact[T]} points; 2⌈T/2⌉ = {2 * -(-T // 2)}")
 
 # %%
-# The bound is far above: it holds for any class of dimension 3, of which stumps on a line are the poorest (in the theorem's
-# reading of d = 2 as 3).
+# The bound is far above: it holds for any class of dimension 3, of which stumps on a line are the
+# poorest (in the theorem's reading of d = 2 as 3).
 Ts = np.unique(np.geomspace(3, 300, 40).astype(int))
 
 
@@ -88,11 +92,10 @@ def largest(T, d):
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 x = np.linspace(0, 5.2, 1000)
 left.plot(x, vote.decision_function(x), color="#333333", lw=2, label="the vote")
-for theta, weight in zip(vote.thresholds, vote.weights, strict=True):
-    left.plot(
-        x, weight * np.where(x > theta, 1, -1), lw=1, label=f"{weight:+g} sign(x - {theta:g})"
-    )
-left.set(xlabel="x", ylim=(-1.3, 2.2), title="four pieces as a vote of three stumps")
+for j, (theta, weight) in enumerate(zip(vote.thresholds, vote.weights, strict=True), start=1):
+    stump = weight * np.where(x > theta, 1, -1)
+    left.plot(x, stump - 2.6 * j, lw=1.5, label=f"{weight:+g} sign(x - {theta:g})")
+left.set(xlabel="x", ylim=(-9, 4), yticks=[], title="four pieces as a vote of three stumps")
 left.legend(frameon=False, ncols=2, loc="upper center")
 right.loglog(
     Ts,
@@ -115,8 +118,8 @@ right.legend(frameon=False, fontsize=8)
 plt.show()
 
 # %%
-# **What T is good for.** It steers how rich the votes are. On eight pieces with a tenth of the labels turned round, few stumps
-# cannot follow the function, and many follow the noise.
+# **What T is good for.** It steers how rich the votes are. On eight pieces with a tenth of the
+# labels turned round, few stumps cannot follow the function, and many follow the noise.
 data = Pieces(cuts=tuple(np.arange(1, 8) / 8), label_noise=0.1)
 X, y = data.sample(150, random_state=0)
 X_test, y_test = data.sample(20_000, random_state=1)

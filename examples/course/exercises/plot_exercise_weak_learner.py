@@ -2,18 +2,20 @@ r"""
 A weak learner with γ = 1/12
 ============================
 
-*Functions of three pieces on a line are b, -b, b. Show that taking the best decision stump of a sample is a weak learner
-for them, with* :math:`\gamma = 1/12`.
+*Functions of three pieces on a line are b, -b, b. Show that taking the best decision stump of a
+sample is a weak learner for them, with* :math:`\gamma = 1/12`.
 
-**By hand.** Let a distribution D give the pieces the weights :math:`p_1, p_2, p_3`. Three rules are right on two pieces
-each: the constant b is wrong on the middle piece only; the stump that turns at the first cut and is right about the last two
-is wrong on the first piece only; the one that turns at the second cut, on the last only. So the best of them errs at most
+**By hand.** Let a distribution D give the pieces the weights :math:`p_1, p_2, p_3`. Three rules
+are right on two pieces each: the constant b is wrong on the middle piece only; the stump that
+turns at the first cut and is right about the last two is wrong on the first piece only; the one
+that turns at the second cut, on the last only. So the best of them errs at most
 
 .. math:: \min(p_1, p_2, p_3) \le \tfrac13 = \tfrac12 - \tfrac16 .
 
 A learner does not know D, it has m rows drawn from it. Stumps on a line have VC dimension 2: with
-:math:`m \ge C \ln(1/\delta) / \epsilon^2` rows, the stump that is best on the sample errs at most :math:`\epsilon` more than the
-best one, with probability :math:`1 - \delta`. Spend half of the edge on that, :math:`\epsilon = 1/12`:
+:math:`m \ge C \ln(1/\delta) / \epsilon^2` rows, the stump that is best on the sample errs at most
+:math:`\epsilon` more than the best one, with probability :math:`1 - \delta`. Spend half of the
+edge on that, :math:`\epsilon = 1/12`:
 
 .. math:: \tfrac13 + \tfrac1{12} = \tfrac5{12} = \tfrac12 - \tfrac1{12} .
 """
@@ -30,10 +32,10 @@ found = weak_learnability("stumps", pieces, random_state=0)
 print(found)
 
 # %%
-# The game between weights and stumps is solved exactly: γ* = 1/6. The hardest weights rest on three rows, one of each
-# piece, with a third each. The number of rows that the VC bound asks for is a guarantee for any D; a simulation tells what it
-# takes on the hardest one. The best stump of a sample of m rows is judged by its true error, the weight of the pieces that
-# it has wrong.
+# The game between weights and stumps is solved exactly: γ* = 1/6. The hardest weights rest on
+# three rows, one of each piece, with a third each. The number of rows that the VC bound asks for
+# is a guarantee for any D; a simulation tells what it takes on the hardest one. The best stump of
+# a sample of m rows is judged by its true error, the weight of the pieces that it has wrong.
 
 
 def best_of_sample(m, random):
@@ -57,8 +59,9 @@ for m in sizes:
     )
 
 # %%
-# On the left the error of the best stump as the weights of the pieces vary; its top is the middle, 1/3. On the right the
-# errors of stumps learned from samples: from a few dozen rows on they stay below 5/12.
+# On the left the error of the best stump as the weights of the pieces vary; its top is the middle,
+# 1/3. On the right the errors of stumps learned from samples: from a few dozen rows on they stay
+# below 5/12.
 p1, p2 = np.meshgrid(np.linspace(0, 1, 301), np.linspace(0, 1, 301))
 least = np.where(p1 + p2 <= 1, np.minimum(np.minimum(p1, p2), 1 - p1 - p2), np.nan)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
@@ -80,9 +83,10 @@ right.legend(frameon=False, loc="upper right")
 plt.show()
 
 # %%
-# **And boosted.** With an edge of 1/6 in every round the training error is at most :math:`e^{-2T/36}`, so that
-# :math:`T > 18 \ln m` rounds leave none: 104 for m = 300. AdaBoost does not know γ and needs only three here, since three stumps
-# (one a cut, and a constant) write the function down.
+# **And boosted.** With an edge of 1/6 in every round the training error is at most
+# :math:`e^{-2T/36}`, so that :math:`T > 18 \ln m` rounds leave none: 104 for m = 300. AdaBoost
+# does not know γ and needs only three here, since three stumps (one a cut, and a constant) write
+# the function down.
 X, y = pieces.sample(300, random_state=1)
 model = AdaBoostClassifier(n_estimators=20).fit(X, y)
 errors_by_round = model.certificate_.training_errors
