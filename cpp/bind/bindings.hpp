@@ -22,6 +22,7 @@ void bind_experts(nanobind::module_& module);
 void bind_explain(nanobind::module_& module);
 void bind_vision_features(nanobind::module_& module);
 void bind_io(nanobind::module_& module);
+void bind_vision_detect(nanobind::module_& module);
 
 using DoubleArray =
     nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;

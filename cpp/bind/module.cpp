@@ -37,4 +37,5 @@ NB_MODULE(_core, module) {
     bind_explain(module);
     bind_vision_features(module);
     bind_io(module);
+    bind_vision_detect(module);
 }

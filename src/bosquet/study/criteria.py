@@ -47,7 +47,7 @@ def information_criterion(
     >>> x = np.arange(8.0)[:, None]
     >>> y = np.array([0.1, 0.9, 2.2, 2.8, 4.1, 5.0, 6.2, 6.8])
     >>> f"{information_criterion(LinearRegression().fit(x, y), x, y):.2f}"
-    '-5.36'
+    '-3.48'
 
     References
     ----------

@@ -216,7 +216,7 @@ def _plan_texts(name: str, known: Leveled, texts: Sequence[str]) -> tuple[Column
     share = known.counts[right].sum() / max(known.counts.sum(), 1)
     if share >= MOSTLY and right.sum() > FEW_LEVELS:
         plan, note = _plan_numbers(name, known.spread(found), False, decimal)
-        wrong = [texts[place] for place in np.flatnonzero(~right)]
+        wrong = [texts[place] for place in np.flatnonzero(~right).tolist()]
         return plan, note or f"numbers, but for {_some(wrong)}, which count as missing"
     mixed = "numbers and text mixed, kept as categories" if share > MIXED else ""
     return _plan_categories(name, known, texts, mixed)
@@ -314,7 +314,7 @@ def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     if {text.lower() for text in texts} <= {"true", "false"}:
         return [_truth(known, texts)], ""
     found = _numbers_among(texts, plan.decimal)
-    wrong = [texts[place] for place in np.flatnonzero(np.isnan(found))]
+    wrong = [texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     if texts and len(wrong) == len(texts):
         raise TableError(
             f"the column {plan.name!r} held numbers in training and now holds text such as {wrong[0][:30]!r}"
@@ -345,7 +345,7 @@ def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
         raise TableError(
             f"the column {plan.name!r} held dates in training and now holds others{shown}"
         )
-    wrong = [texts[place] for place in np.flatnonzero(np.isnat(dates))]
+    wrong = [texts[place] for place in np.flatnonzero(np.isnat(dates)).tolist()]
     note = f"{_some(wrong)} is no date as in training and counts as missing" if wrong else ""
     return known.spread(dates, np.datetime64("NaT")), note
 

@@ -25,6 +25,7 @@ _CELLS_A_ROW = 1000  # looked at for the decimal mark
 _KEPT_AS_CATEGORIES = 0.5  # distinct values a row, at most
 _LOOKED_AT = 100  # levels asked whether they are numbers
 _GROUP = 256  # columns converted at a time where there are more
+_SAMPLED = 10_000  # rows that tell whether nearly all differ
 _TRUTH = frozenset(("true", "false"))
 
 
@@ -237,6 +238,8 @@ def _column(column: Any, decimal: str) -> Any:
     numbers = numbers_of(values, decimal)
     if numbers is not None:
         return numbers.to_numpy(zero_copy_only=False)
+    if len(values) > _SAMPLED and len(values.slice(0, _SAMPLED).unique()) > 0.9 * _SAMPLED:
+        return values.to_pandas()  # different in nearly every row
     coded = values.dictionary_encode()
     levels = coded.dictionary
     if len(levels) <= 8 and {text.lower() for text in levels.to_pylist()} <= _TRUTH:

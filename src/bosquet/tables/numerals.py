@@ -36,6 +36,8 @@ def _evidence(decimal: str, other: str) -> re.Pattern[str]:
 _SAYS = {".": _evidence(".", ","), ",": _evidence(",", ".")}
 # Digits behind a leading zero, hexadecimal ones, or too many for an integer.
 _NAMES_A_THING = r"^[+-]?(?:0[\dxX][\da-fA-F]*|\d{19,})$"
+_ARROW_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
+_FIRST = 1000  # values that tell whether a cast is worth trying
 _EITHER = re.compile(r"[+-]?\d{1,3},\d{3}")
 
 
@@ -112,7 +114,8 @@ def numbers_of(values: Any, decimal: str = ".") -> Any:
     )
     if values.null_count == len(values) or _any(values, _NAMES_A_THING):
         return None
-    whole = _cast(values, pa.int64())
+    # A cast that fails costs twenty times one that does not.
+    whole = _cast(values, pa.int64()) if _all(values, r"^-?\d+$") else None
     if whole is not None:
         return whole
     for mark in (decimal, "," if decimal == "." else "."):
@@ -134,6 +137,8 @@ def plain_numbers(values: Any, decimal: str) -> Any:
         if _any(values, r"\."):
             return None
         values = pc.replace_substring(values, ",", ".")
+    if not _all(values.slice(0, _FIRST), _ARROW_NUMBER):
+        return None
     return _cast(values, pa.float64())
 
 
@@ -157,7 +162,7 @@ def _written_out(values: Any, decimal: str) -> Any:
             digits = pc.replace_substring(bare, group, "")
             digits = pc.replace_substring(digits, decimal, ".")
             digits = pc.replace_substring_regex(digits, r"^\+", "")
-            whole = _cast(digits, pa.int64())
+            whole = _cast(digits, pa.int64()) if _all(digits, r"^-?\d+$") else None
             return whole if whole is not None else _cast(digits, pa.float64())
     return None
 
@@ -170,6 +175,12 @@ def _cast(values: Any, kind: Any) -> Any:
         return pc.cast(values, kind)
     except pa.ArrowInvalid:
         return None
+
+
+def _all(values: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
 
 
 def _any(values: Any, pattern: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    pass
+    from bosquet.vision.detection import Detections
+    from bosquet.vision.evaluation import Evaluation
 
 # Rectangles of a feature, and numbers that say one: x, y, width, height.
 RECTANGLES = 3
@@ -181,6 +184,15 @@ class Cascade:
         """A cascade without stages, which lets every window pass that is not flat."""
         return cls(window, np.zeros((0, 3, 4)), np.zeros((0, 3)), np.zeros(0), ())
 
+    @cached_property
+    def _native(self) -> Any:
+        from bosquet.vision.detection import native_detector
+
+        return native_detector(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
+
     @property
     def n_features(self) -> int:
         return len(self.rectangles)
@@ -238,6 +250,98 @@ class Cascade:
         return Cascade(
             self.window, self.rectangles, self.weights, self.tilted, self.stages[:stages]
         )
+
+    def detect(
+        self,
+        image: Any,
+        *,
+        scale_factor: float = 1.1,
+        min_neighbors: int = 3,
+        min_size: tuple[int, int] | None = None,
+        max_size: tuple[int, int] | None = None,
+        n_jobs: int | None = None,
+    ) -> Detections:
+        """The objects in an image, looked for at many scales.
+
+        The search is that of ``cv2.CascadeClassifier.detectMultiScale``, window by window: the same
+        sizes of the image, steps, sums and grouping. The result is the same for any number of threads.
+
+        Parameters
+        ----------
+        image : array, path or Pillow image
+            Grey levels (uint8); others are converted, and a warning says so.
+        scale_factor : float, default=1.1
+            How much larger the objects of the next scale are.
+        min_neighbors : int, default=3
+            An object is where more windows than this agree; 0 gives the windows themselves.
+        min_size, max_size : (width, height), optional
+            Of the objects.
+        n_jobs : int or None
+            Threads; None for all processors.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bosquet.vision import Cascade, Stage, WeakTree
+        >>> halves = [[[0, 0, 8, 8], [4, 0, 4, 8], [0, 0, 0, 0]]]  # the whole, and its right half
+        >>> edge = Stage((WeakTree.stump(0, 1.0, left=-1, right=1),), threshold=0)
+        >>> cascade = Cascade((8, 8), halves, [[-1, 2, 0]], [False], (edge,))
+        >>> image = np.zeros((60, 60), np.uint8)
+        >>> image[20:28, 34:38] = 250
+        >>> cascade.detect(image, max_size=(8, 8), min_neighbors=0).boxes
+        array([[28, 20,  8,  8],
+               [30, 20,  8,  8]], dtype=int32)
+        """
+        from bosquet.vision.detection import detect
+
+        return detect(
+            self,
+            image,
+            scale_factor=scale_factor,
+            min_neighbors=min_neighbors,
+            min_size=min_size,
+            max_size=max_size,
+            n_jobs=n_jobs,
+        )
+
+    def passes(self, images: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Which images of the window's size go through all stages.
+
+        Parameters
+        ----------
+        images : array of uint8, shape (n_images, height, width)
+        """
+        from bosquet.vision.detection import depths
+
+        return depths(self, images, n_jobs)[0] == len(self.stages)
+
+    def evaluate(self, images: Any, boxes: Any, **settings: Any) -> Evaluation:
+        """Detection rate against false positives, on images whose objects are known.
+
+        See :func:`bosquet.vision.evaluation.evaluate` for the parameters.
+        """
+        from bosquet.vision.evaluation import evaluate
+
+        return evaluate(self, images, boxes, **settings)
+
+    def to_opencv(self, path: str | os.PathLike[str]) -> None:
+        """Writes XML that ``cv2.CascadeClassifier(path)`` loads, and that decides as this cascade does."""
+        from bosquet.vision.opencv_xml import write_opencv
+
+        write_opencv(self, path)
+
+    @classmethod
+    def from_opencv(cls, path: str | os.PathLike[str]) -> Cascade:
+        """The cascade in an XML file of OpenCV's, in today's format or the one before it.
+
+        Raises
+        ------
+        CascadeFileError
+            Where the file is no cascade of Haar features that could run.
+        """
+        from bosquet.vision.opencv_xml import read_opencv
+
+        return read_opencv(path)
 
     def _check(self) -> None:
         width, height = self.window

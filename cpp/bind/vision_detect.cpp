@@ -1,0 +1,251 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "bind/bindings.hpp"
+#include "bind/options.hpp"
+#include "vision/detect.hpp"
+
+namespace nb = nanobind;
+using namespace bosquet;
+
+namespace {
+
+template <class T, std::size_t kDimensions>
+using Array = nb::ndarray<const T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
+using Grey = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+std::vector<T> copied(const Array<T, 1>& array) {
+    return {array.data(), array.data() + array.size()};
+}
+
+std::vector<CascadeFeature> features_of(const Array<std::int32_t, 3>& rectangles,
+                                     const Array<float, 2>& weights,
+                                     const Array<std::uint8_t, 1>& tilted) {
+    std::size_t count = rectangles.shape(0);
+    if (rectangles.shape(1) != kBoxes || rectangles.shape(2) != 4 || weights.shape(0) != count ||
+        weights.shape(1) != kBoxes || tilted.size() != count)
+        throw InputError("features have rectangles (n, 3, 4), weights (n, 3) and tilted (n,)");
+    std::vector<CascadeFeature> features(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t b = 0; b < kBoxes; ++b) {
+            const std::int32_t* box = rectangles.data() + (i * kBoxes + b) * 4;
+            features[i].box[b] = {box[0], box[1], box[2], box[3]};
+            features[i].weight[b] = weights.data()[i * kBoxes + b];
+        }
+        features[i].tilted = tilted.data()[i] != 0;
+    }
+    return features;
+}
+
+CascadeModel model_of(std::int32_t width, std::int32_t height,
+                      const Array<std::int32_t, 3>& rectangles, const Array<float, 2>& weights,
+                      const Array<std::uint8_t, 1>& tilted, const Array<std::int32_t, 1>& feature,
+                      const Array<float, 1>& threshold, const Array<std::int32_t, 1>& left,
+                      const Array<std::int32_t, 1>& right, const Array<float, 1>& leaves,
+                      const Array<std::uint32_t, 1>& tree_size,
+                      const Array<std::uint32_t, 1>& stage_size,
+                      const Array<float, 1>& stage_threshold) {
+    CascadeModel model;
+    model.width = width;
+    model.height = height;
+    model.features = features_of(rectangles, weights, tilted);
+    std::size_t nodes = feature.size();
+    if (threshold.size() != nodes || left.size() != nodes || right.size() != nodes)
+        throw InputError("nodes have a feature, a threshold and two children each");
+    for (std::size_t i = 0; i < nodes; ++i)
+        model.nodes.push_back({static_cast<std::uint32_t>(feature.data()[i]), threshold.data()[i],
+                               left.data()[i], right.data()[i]});
+    model.leaves = copied(leaves);
+    model.tree_size = copied(tree_size);
+    model.stage_size = copied(stage_size);
+    model.stage_threshold = copied(stage_threshold);
+    return model;
+}
+
+Picture image_of(const Grey& image) {
+    if (image.shape(0) == 0 || image.shape(1) == 0 || image.stride(1) != 1 ||
+        image.shape(0) > 1u << 16 || image.shape(1) > 1u << 16)
+        throw InputError("an image has 1 to 65536 rows and columns, pixels of a row side by side");
+    return {image.data(), static_cast<std::int32_t>(image.shape(1)),
+            static_cast<std::int32_t>(image.shape(0)), image.stride(0)};
+}
+
+ScanOptions options_of(nb::dict given, std::string& isa) {
+    ScanOptions options;
+    isa = "auto";
+    take(given, "scale_factor", options.scale_factor);
+    take(given, "min_width", options.min_width);
+    take(given, "min_height", options.min_height);
+    take(given, "max_width", options.max_width);
+    take(given, "max_height", options.max_height);
+    take(given, "min_depth", options.min_depth);
+    take(given, "threads", options.threads);
+    take(given, "isa", isa);
+    refuse_others(given);
+    if (!(options.scale_factor > 1)) throw InputError("scale_factor must be greater than 1");
+    options.isa = parse_isa(isa);
+    return options;
+}
+
+nb::tuple as_arrays(const std::vector<Detection>& detections) {
+    std::int32_t *boxes, *neighbors, *depth;
+    double* sum;
+    auto box_array = new_array<std::int32_t>({detections.size(), 4}, &boxes);
+    auto neighbor_array = new_array<std::int32_t>({detections.size()}, &neighbors);
+    auto depth_array = new_array<std::int32_t>({detections.size()}, &depth);
+    auto sum_array = new_array<double>({detections.size()}, &sum);
+    for (std::size_t i = 0; i < detections.size(); ++i) {
+        const Box& box = detections[i].box;
+        std::int32_t sides[4] = {box.x, box.y, box.width, box.height};
+        std::copy(sides, sides + 4, boxes + 4 * i);
+        neighbors[i] = detections[i].neighbors;
+        depth[i] = static_cast<std::int32_t>(detections[i].depth);
+        sum[i] = detections[i].sum;
+    }
+    return nb::make_tuple(box_array, neighbor_array, depth_array, sum_array);
+}
+
+nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_neighbors,
+                 double tolerance, nb::dict given, bool cut) {
+    std::string isa;
+    ScanOptions options = options_of(nb::dict(given), isa);
+    Picture image = image_of(pixels);
+    std::vector<Detection> found;
+    {
+        nb::gil_scoped_release release;
+        Scan scan = detector.scan(image, options);
+        for (const Hit& hit : scan.hits)
+            found.push_back(window_of(detector.model(), scan.layers[hit.layer], hit));
+        found = group_windows(found, min_neighbors, tolerance);
+        // Rounding may have put a border a pixel outside.
+        for (std::size_t i = 0; cut && i < found.size(); ++i) {
+            Box& box = found[i].box;
+            box.width = std::min(box.width, image.width - box.x);
+            box.height = std::min(box.height, image.height - box.y);
+        }
+    }
+    return as_arrays(found);
+}
+
+nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1>& depth,
+                const Array<double, 1>& sum, std::int32_t min_neighbors, double tolerance) {
+    std::size_t count = boxes.shape(0);
+    if (boxes.shape(1) != 4 || depth.size() != count || sum.size() != count)
+        throw InputError("windows have boxes (n, 4), a depth and a sum each");
+    std::vector<Detection> windows;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int32_t* box = boxes.data() + 4 * i;
+        windows.push_back({{box[0], box[1], box[2], box[3]},
+                           1,
+                           static_cast<std::uint32_t>(depth.data()[i]),
+                           sum.data()[i]});
+    }
+    {
+        nb::gil_scoped_release release;
+        windows = group_windows(windows, min_neighbors, tolerance);
+    }
+    return as_arrays(windows);
+}
+
+nb::tuple scan(const Detector& detector, const Grey& pixels, nb::dict given) {
+    std::string isa;
+    ScanOptions options = options_of(nb::dict(given), isa);
+    Picture image = image_of(pixels);
+    Scan result;
+    {
+        nb::gil_scoped_release release;
+        result = detector.scan(image, options);
+    }
+    std::int32_t *sizes, *places;
+    auto size_array = new_array<std::int32_t>({result.layers.size(), 2}, &sizes);
+    for (std::size_t i = 0; i < result.layers.size(); ++i) {
+        sizes[2 * i] = result.layers[i].width;
+        sizes[2 * i + 1] = result.layers[i].height;
+    }
+    auto place_array = new_array<std::int32_t>({result.hits.size(), 3}, &places);
+    for (std::size_t i = 0; i < result.hits.size(); ++i) {
+        const Hit& hit = result.hits[i];
+        places[3 * i] = static_cast<std::int32_t>(hit.layer);
+        places[3 * i + 1] = hit.x;
+        places[3 * i + 2] = hit.y;
+    }
+    return nb::make_tuple(size_array, place_array, result.visited);
+}
+
+nb::tuple depths(const Detector& detector, const Array<std::uint8_t, 3>& images, int threads,
+                 const std::string& isa) {
+    if (images.shape(1) != static_cast<std::size_t>(detector.model().height) ||
+        images.shape(2) != static_cast<std::size_t>(detector.model().width))
+        throw InputError("images must have the size of the cascade's window");
+    std::int32_t* depth;
+    double* sum;
+    auto depth_array = new_array<std::int32_t>({images.shape(0)}, &depth);
+    auto sum_array = new_array<double>({images.shape(0)}, &sum);
+    Isa chosen = parse_isa(isa);
+    {
+        nb::gil_scoped_release release;
+        detector.depths(images.data(), images.shape(0), threads, chosen, depth, sum);
+    }
+    return nb::make_tuple(depth_array, sum_array);
+}
+
+nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t width,
+                                             std::int32_t height) {
+    Picture image = image_of(pixels);
+    if (width < 1 || height < 1 || width > 1 << 16 || height > 1 << 16)
+        throw InputError("an image has 1 to 65536 rows and columns");
+    std::uint8_t* out;
+    auto array = new_array<std::uint8_t>(
+        {static_cast<std::size_t>(height), static_cast<std::size_t>(width)}, &out);
+    nb::gil_scoped_release release;
+    const DetectKernels& kernels = select_detect_kernels(best_isa());
+    Resampling across(image.width, width), down(image.height, height);
+    std::vector<std::uint16_t> blended(static_cast<std::size_t>(image.width) + 2);
+    for (std::int32_t y = 0; y < height; ++y)
+        resized_row(image, across, down, y, kernels, blended.data(),
+                    out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
+    return array;
+}
+
+}  // namespace
+
+void bind_vision_detect(nb::module_& module) {
+    nb::class_<Detector>(module, "Detector", "A cascade, ready to look through images.")
+        .def(
+            "__init__",
+            [](Detector* self, std::int32_t width, std::int32_t height,
+               const Array<std::int32_t, 3>& rectangles, const Array<float, 2>& weights,
+               const Array<std::uint8_t, 1>& tilted, const Array<std::int32_t, 1>& feature,
+               const Array<float, 1>& threshold, const Array<std::int32_t, 1>& left,
+               const Array<std::int32_t, 1>& right, const Array<float, 1>& leaves,
+               const Array<std::uint32_t, 1>& tree_size, const Array<std::uint32_t, 1>& stage_size,
+               const Array<float, 1>& stage_threshold) {
+                new (self) Detector(model_of(width, height, rectangles, weights, tilted, feature,
+                                             threshold, left, right, leaves, tree_size, stage_size,
+                                             stage_threshold));
+            },
+            nb::arg("width"), nb::arg("height"), nb::arg("rectangles"), nb::arg("weights"),
+            nb::arg("tilted"), nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
+            nb::arg("right"), nb::arg("leaves"), nb::arg("tree_size"), nb::arg("stage_size"),
+            nb::arg("stage_threshold"))
+        .def("detect", detect, nb::arg("image"), nb::arg("min_neighbors"), nb::arg("tolerance"),
+             nb::arg("options"), nb::arg("cut") = true,
+             "Boxes (n, 4), cut at the image's border, how many windows agree on each, the stages "
+             "that the best of them passed, and the sum of its last stage.")
+        .def("scan", scan, nb::arg("image"), nb::arg("options"),
+             "Sizes of the image's layers, (layer, x, y) of the windows that pass, and how many "
+             "windows were looked at.")
+        .def("depths", depths, nb::arg("images"), nb::arg("threads") = 1, nb::arg("isa") = "auto",
+             "How many stages each image passes (-1: it is flat), and the sum of its last one.");
+    module.def("group_windows", group, nb::arg("boxes"), nb::arg("depth"), nb::arg("sum"),
+               nb::arg("min_neighbors"), nb::arg("tolerance"),
+               "Windows around the same object as one, as Detector.detect gives them.");
+    module.def("resize_image", resized, nb::arg("image"), nb::arg("width"), nb::arg("height"),
+               "A grey image at another size, as OpenCV's INTER_LINEAR_EXACT gives it.");
+}

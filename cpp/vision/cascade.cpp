@@ -1,0 +1,167 @@
+#include "vision/cascade.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace bosquet {
+
+namespace {
+
+constexpr std::int32_t kLargestSide = 4096;
+
+bool in_window(const Box& box, bool tilted, std::int32_t width, std::int32_t height) {
+    // A side is at most that of the window before anything is added: no sum overflows.
+    if (box.x < 0 || box.y < 0 || box.width <= 0 || box.height <= 0) return false;
+    if (box.x > width || box.y > height || box.width > width || box.height > height) return false;
+    if (!tilted) return box.x + box.width <= width && box.y + box.height <= height;
+    return box.x - box.height >= 0 && box.x + box.width <= width &&
+           box.y + box.width + box.height <= height;
+}
+
+void check_feature(const CascadeFeature& feature, std::size_t number, std::int32_t width,
+                   std::int32_t height) {
+    for (std::size_t b = 0; b < kBoxes; ++b) {
+        const Box& box = feature.box[b];
+        if (!std::isfinite(feature.weight[b]))
+            throw InputError("feature " + std::to_string(number) + " has a weight that is no number");
+        bool unused = b > 0 && feature.weight[b] == 0 && box.x == 0 && box.y == 0 &&
+                      box.width == 0 && box.height == 0;
+        if (!unused && !in_window(box, feature.tilted, width, height))
+            throw InputError("feature " + std::to_string(number) +
+                             " has a rectangle outside the window");
+    }
+}
+
+// The nodes of a tree from the root on, parents before children. Empty where it is no tree.
+std::vector<std::uint32_t> parents_first(const CascadeNode* nodes, std::uint32_t size) {
+    std::vector<std::uint32_t> order{0};
+    std::vector<char> seen_node(size), seen_leaf(size + 1);
+    seen_node[0] = 1;
+    for (std::size_t next = 0; next < order.size(); ++next) {
+        for (std::int32_t child : {nodes[order[next]].left, nodes[order[next]].right}) {
+            std::int64_t number = child > 0 ? child : -static_cast<std::int64_t>(child);
+            if (number > (child > 0 ? size - 1 : size)) return {};
+            char& seen = child > 0 ? seen_node[number] : seen_leaf[number];
+            if (seen) return {};
+            seen = 1;
+            if (child > 0) order.push_back(static_cast<std::uint32_t>(number));
+        }
+    }
+    if (order.size() != size) return {};
+    return order;
+}
+
+std::size_t total(const std::vector<std::uint32_t>& sizes) {
+    std::size_t sum = 0;
+    for (std::uint32_t size : sizes) sum += size;
+    return sum;
+}
+
+}  // namespace
+
+bool CascadeModel::has_tilted() const {
+    for (const CascadeFeature& feature : features)
+        if (feature.tilted) return true;
+    return false;
+}
+
+void CascadeModel::check() const {
+    if (width < 3 || height < 3 || width > kLargestSide || height > kLargestSide)
+        throw InputError("a window has sides of 3 to " + std::to_string(kLargestSide) + " pixels");
+    for (std::size_t i = 0; i < features.size(); ++i) check_feature(features[i], i, width, height);
+    if (total(tree_size) != nodes.size() || nodes.size() + tree_size.size() != leaves.size() ||
+        total(stage_size) != tree_size.size() || stage_size.size() != stage_threshold.size())
+        throw InputError("stages, trees, nodes and leaves do not add up");
+    for (float leaf : leaves)
+        if (!std::isfinite(leaf)) throw InputError("a leaf is no number");
+    for (std::size_t s = 0; s < stage_size.size(); ++s)
+        if (stage_size[s] == 0 || !std::isfinite(stage_threshold[s]))
+            throw InputError("stage " + std::to_string(s) + " has no trees or no threshold");
+    for (const CascadeNode& node : nodes)
+        if (node.feature >= features.size() || !std::isfinite(node.threshold))
+            throw InputError("a node asks for a feature that is not there, or has no threshold");
+    std::size_t begin = 0;
+    for (std::size_t t = 0; t < tree_size.size(); begin += tree_size[t], ++t)
+        if (tree_size[t] == 0 || parents_first(nodes.data() + begin, tree_size[t]).empty())
+            throw InputError("tree " + std::to_string(t) + " is no tree");
+}
+
+namespace {
+
+ScanNode placed(const CascadeNode& node, const CascadeFeature& feature, const ScanLayout& layout) {
+    ScanNode out{};
+    out.threshold = node.threshold;
+    out.left = node.left;
+    out.right = node.right;
+    std::int32_t base = feature.tilted ? layout.plane : 0;
+    for (std::size_t b = 0; b < kBoxes; ++b) {
+        const Box& box = feature.box[b];
+        out.weight[b] = feature.weight[b];
+        auto at = [&](std::int32_t x, std::int32_t y) { return base + layout.place(x, y); };
+        std::int32_t x = box.x, y = box.y, w = box.width, h = box.height;
+        if (feature.tilted) {
+            out.at[b][0] = at(x, y);
+            out.at[b][1] = at(x - h, y + h);
+            out.at[b][2] = at(x + w, y + w);
+            out.at[b][3] = at(x + w - h, y + w + h);
+        } else {
+            out.at[b][0] = at(x, y);
+            out.at[b][1] = at(x + w, y);
+            out.at[b][2] = at(x, y + h);
+            out.at[b][3] = at(x + w, y + h);
+        }
+    }
+    return out;
+}
+
+// OpenCV allows a stage this much for what is lost by writing numbers in decimal.
+constexpr float kStageAllowance = 1e-5f;
+
+}  // namespace
+
+PlacedCascade::PlacedCascade(const CascadeModel& model, const ScanLayout& layout)
+    : leaves(model.leaves) {
+    nodes.reserve(model.nodes.size());
+    std::uint32_t node_begin = 0, leaf_begin = 0;
+    for (std::uint32_t size : model.tree_size) {
+        const CascadeNode* tree = model.nodes.data() + node_begin;
+        std::vector<std::uint32_t> order = parents_first(tree, size);
+        std::vector<std::int32_t> rank(size);
+        for (std::uint32_t i = 0; i < size; ++i) rank[order[i]] = static_cast<std::int32_t>(i);
+        for (std::uint32_t i : order) {
+            ScanNode node = placed(tree[i], model.features[tree[i].feature], layout);
+            if (node.left > 0) node.left = rank[node.left];
+            if (node.right > 0) node.right = rank[node.right];
+            nodes.push_back(node);
+        }
+        trees.push_back({node_begin, size, leaf_begin});
+        node_begin += size;
+        leaf_begin += size + 1;
+    }
+    std::uint32_t tree_begin = 0;
+    for (std::size_t s = 0; s < model.stage_size.size(); ++s) {
+        ScanStage stage{tree_begin, model.stage_size[s], 1,
+                        model.stage_threshold[s] - kStageAllowance};
+        for (std::uint32_t t = 0; t < stage.tree_count; ++t) {
+            const ScanTree& tree = trees[tree_begin + t];
+            const ScanNode& root = nodes[tree.node_begin];
+            if (tree.node_count != 1 || root.left != 0 || root.right != -1) stage.stumps = 0;
+        }
+        stages.push_back(stage);
+        tree_begin += stage.tree_count;
+    }
+    std::int32_t right = model.width - 1, bottom = model.height - 1;
+    scan = {nodes.data(),
+            leaves.data(),
+            trees.data(),
+            stages.data(),
+            static_cast<std::uint32_t>(stages.size()),
+            {layout.place(1, 1), layout.place(right, 1), layout.place(1, bottom),
+             layout.place(right, bottom)},
+            layout.squares(model.has_tilted()),
+            static_cast<double>(model.width - 2) * (model.height - 2)};
+}
+
+}  // namespace bosquet

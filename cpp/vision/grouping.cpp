@@ -1,0 +1,128 @@
+#include "vision/grouping.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <numeric>
+
+namespace bosquet {
+
+namespace {
+
+// Sets of items, each known by its earliest member.
+class Classes {
+  public:
+    explicit Classes(std::size_t size) : parent_(size) {
+        std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+    }
+    std::size_t find(std::size_t item) {
+        while (parent_[item] != item) {
+            parent_[item] = parent_[parent_[item]];
+            item = parent_[item];
+        }
+        return item;
+    }
+    void join(std::size_t a, std::size_t b) {
+        a = find(a);
+        b = find(b);
+        if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+    }
+
+  private:
+    std::vector<std::size_t> parent_;
+};
+
+bool similar(const Box& a, const Box& b, double tolerance) {
+    double delta =
+        tolerance * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
+    return std::abs(a.x - b.x) <= delta && std::abs(a.y - b.y) <= delta &&
+           std::abs(a.x + a.width - b.x - b.width) <= delta &&
+           std::abs(a.y + a.height - b.y - b.height) <= delta;
+}
+
+Classes classes_of(const std::vector<Detection>& windows, double tolerance) {
+    std::vector<std::size_t> order(windows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return windows[a].box.x < windows[b].box.x;
+    });
+    Classes classes(windows.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Box& box = windows[order[i]].box;
+        // No other window can be similar to this one from further off than this.
+        double reach = tolerance * (box.width + box.height) * 0.5;
+        for (std::size_t j = i + 1; j < order.size(); ++j) {
+            const Box& other = windows[order[j]].box;
+            if (other.x - box.x > reach) break;
+            if (similar(box, other, tolerance)) classes.join(order[i], order[j]);
+        }
+    }
+    return classes;
+}
+
+std::int32_t nearest(double value) { return static_cast<std::int32_t>(std::nearbyint(value)); }
+
+bool better(const Detection& a, const Detection& b) {
+    return a.depth != b.depth ? a.depth > b.depth : a.sum > b.sum;
+}
+
+std::vector<Detection> averages(const std::vector<Detection>& windows, Classes& classes) {
+    std::vector<std::size_t> number(windows.size());
+    std::vector<Detection> out;
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+        std::size_t first = classes.find(i);
+        const Detection& window = windows[i];
+        if (first == i) {
+            number[i] = out.size();
+            out.push_back(window);
+            out.back().neighbors = 1;
+            continue;
+        }
+        Detection& group = out[number[first]];
+        group.box.x += window.box.x;
+        group.box.y += window.box.y;
+        group.box.width += window.box.width;
+        group.box.height += window.box.height;
+        ++group.neighbors;
+        if (better(window, group)) group.depth = window.depth, group.sum = window.sum;
+    }
+    for (Detection& group : out) {
+        // In single precision, as OpenCV does.
+        float share = 1.0f / static_cast<float>(group.neighbors);
+        auto mean = [&](std::int32_t sum) { return nearest(static_cast<float>(sum) * share); };
+        group.box = {mean(group.box.x), mean(group.box.y), mean(group.box.width),
+                     mean(group.box.height)};
+    }
+    return out;
+}
+
+bool lies_in(const Detection& small, const Detection& large, double tolerance) {
+    std::int32_t dx = nearest(large.box.width * tolerance);
+    std::int32_t dy = nearest(large.box.height * tolerance);
+    const Box &a = small.box, &b = large.box;
+    return a.x >= b.x - dx && a.y >= b.y - dy && a.x + a.width <= b.x + b.width + dx &&
+           a.y + a.height <= b.y + b.height + dy &&
+           (large.neighbors > std::max(3, small.neighbors) || small.neighbors < 3);
+}
+
+}  // namespace
+
+std::vector<Detection> group_windows(const std::vector<Detection>& windows,
+                                     std::int32_t min_neighbors, double tolerance) {
+    if (min_neighbors <= 0 || windows.empty()) return windows;
+    Classes classes = classes_of(windows, tolerance);
+    std::vector<Detection> groups;
+    for (const Detection& group : averages(windows, classes))
+        if (group.neighbors > min_neighbors) groups.push_back(group);
+    std::vector<Detection> out;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        bool inside = false;
+        for (std::size_t j = 0; j < groups.size() && !inside; ++j)
+            inside = j != i && lies_in(groups[i], groups[j], tolerance);
+        if (!inside) out.push_back(groups[i]);
+    }
+    return out;
+}
+
+}  // namespace bosquet

@@ -1,0 +1,158 @@
+"""A hostile cascade file is refused in one line; it never crashes, hangs or fills the memory."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from made_cascades import picture, random_cascade
+
+from bosquet.vision import Cascade, CascadeFileError, read_vec
+from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml
+
+GOOD = cascade_to_xml(random_cascade(1, stages=2, trees=2, nodes=3, n_features=4, tilted=True))
+OLD = """<?xml version="1.0"?>
+<opencv_storage>
+<plates type_id="opencv-haar-classifier">
+  <size>12 10</size>
+  <stages><_><trees><_>
+    <_><feature><rects><_>1 1 6 4 -1.</_><_>1 1 3 4 2.</_></rects><tilted>0</tilted></feature>
+       <threshold>1.5e-2</threshold><left_val>-0.5</left_val><right_node>1</right_node></_>
+    <_><feature><rects><_>2 2 4 4 -1.</_><_>2 2 4 2 2.</_></rects><tilted>0</tilted></feature>
+       <threshold>-2e-2</threshold><left_val>0.25</left_val><right_val>1.5</right_val></_></_></trees>
+    <stage_threshold>0.1</stage_threshold><parent>-1</parent><next>-1</next></_></stages></plates>
+</opencv_storage>
+"""
+
+
+def test_the_old_format_is_read_with_its_trees():
+    cascade = cascade_from_xml(OLD.encode())
+    assert cascade.window == (12, 10)
+    tree = cascade.stages[0].trees[0]
+    np.testing.assert_array_equal(tree.left, [0, -1])
+    np.testing.assert_array_equal(tree.right, [1, -2])
+    np.testing.assert_allclose(tree.leaves, [-0.5, 0.25, 1.5])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "message"),
+    [
+        (r"<opencv_storage>", '<!DOCTYPE a [<!ENTITY b "c">]><opencv_storage>', "document type"),
+        (r"<opencv_storage>", "<storage>", "no XML"),
+        (r"<width>10</width>", "<width>2</width>", "outside|sides"),
+        (r"<width>10</width>", "<width>1_0</width>", "no integer"),
+        (r"<width>10</width>", "<width>99999999999999999999</width>", "no integer"),
+        (r"<width>10</width>", "", "has no <width>"),
+        (r"<stageThreshold>[^<]*", "<stageThreshold>nan", "no number"),
+        (r"<stageThreshold>[^<]*", "<stageThreshold>1e400", "no number"),
+        (r"<leafValues>[^<]*", "<leafValues>", "leaves|tree"),
+        (r"<internalNodes>[^<]*", "<internalNodes> 1 2 3", "left, right, feature"),
+        (r"<internalNodes>[^<]*", "<internalNodes> 0 -1 77 0.5", "leaves|features"),
+        (r"<rects>", "<rects><_>0 0 999 1 1.</_>", "outside|rectangles"),
+        (r"<stages>.*</stages>", "<stages></stages>", "stages"),
+        (r"(?s)<features>.*</features>", "<features></features>", "feature"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(pattern, replacement, message):
+    text = re.sub(pattern, lambda _: replacement, GOOD, count=1, flags=re.DOTALL)
+    assert text != GOOD
+    with pytest.raises(CascadeFileError, match=message) as caught:
+        cascade_from_xml(text.encode())
+    assert "\n" not in str(caught.value)
+
+
+def test_entities_are_never_expanded():
+    bomb = "<!DOCTYPE a [" + '<!ENTITY e0 "ha">'
+    bomb += "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12)) + "]>"
+    text = GOOD.replace("<opencv_storage>", bomb + "<opencv_storage>&e11;", 1)
+    with pytest.raises(CascadeFileError, match="document type"):
+        cascade_from_xml(text.encode())
+
+
+def test_deep_nesting_is_refused():
+    deep = "<a>" * 100_000
+    with pytest.raises(CascadeFileError, match="deeply"):
+        cascade_from_xml(f"<opencv_storage>{deep}".encode())
+
+
+def test_old_stages_that_branch_are_refused():
+    with pytest.raises(CascadeFileError, match="branch"):
+        cascade_from_xml(OLD.replace("<parent>-1", "<parent>4").encode())
+
+
+def mutated(text: bytes, chance: random.Random) -> bytes:
+    """A file with a few bytes changed, cut out, doubled, or numbers replaced by wilder ones."""
+    data = bytearray(text)
+    for _ in range(chance.randint(1, 4)):
+        kind = chance.randrange(5)
+        at = chance.randrange(len(data))
+        if kind == 0:
+            data[at] = chance.randrange(256)
+        elif kind == 1:
+            del data[at : at + chance.randrange(1, 200)]
+        elif kind == 2:
+            data[at:at] = data[chance.randrange(len(data)) :][: chance.randrange(1, 200)]
+        else:
+            numbers = list(re.finditer(rb"-?\d+(\.\d+)?(e[+-]\d+)?", bytes(data)))
+            if numbers:
+                spot = chance.choice(numbers)
+                wild = [b"0", b"-1", b"1e39", b"nan", b"2147483648", b"-2147483649", b"1", b"7", b"64", b""]
+                data[spot.start() : spot.end()] = chance.choice(wild)
+        if not data:
+            return b""
+    return bytes(data)
+
+
+@pytest.mark.parametrize("text", [GOOD, OLD], ids=["today's format", "the old format"])
+def test_thousands_of_mutations_are_read_or_refused(text):
+    chance, image = random.Random(0), picture(0, 40, 30)
+    refused = 0
+    for _ in range(3000):
+        try:
+            cascade = cascade_from_xml(mutated(text.encode(), chance))
+        except CascadeFileError as error:
+            refused += 1
+            assert "\n" not in str(error)
+        else:  # what is read can run, and be written again
+            if cascade.window[0] <= 40 and cascade.window[1] <= 30:
+                cascade.detect(image, n_jobs=1, max_size=cascade.window)
+            cascade_to_xml(cascade)
+    assert 1000 < refused < 2990
+
+
+def vec_bytes(samples, pixels, images):
+    head = np.array([samples, pixels], "<i4").tobytes() + np.zeros(2, "<i2").tobytes()
+    return head + b"".join(b"\0" + image.astype("<i2").tobytes() for image in images)
+
+
+def test_samples_of_a_vec_file_are_read(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (5, 6, 4))
+    (tmp_path / "some.vec").write_bytes(vec_bytes(5, 24, images))
+    np.testing.assert_array_equal(read_vec(tmp_path / "some.vec", (4, 6)), images)
+    with pytest.raises(CascadeFileError, match="not square"):
+        read_vec(tmp_path / "some.vec")
+    with pytest.raises(CascadeFileError, match="24 pixels, not 5 × 5"):
+        read_vec(tmp_path / "some.vec", (5, 5))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "too short"),
+        (vec_bytes(5, 16, [np.zeros((4, 4))]), "bytes"),
+        (vec_bytes(-1, 16, []), "make no sense"),
+        (vec_bytes(2**31 - 1, 2**24, []), "bytes"),
+        (vec_bytes(1, 16, [np.full((4, 4), 300)]), "grey levels"),
+    ],
+)
+def test_a_damaged_vec_file_is_refused(tmp_path, data, message):
+    (tmp_path / "bad.vec").write_bytes(data)
+    with pytest.raises(CascadeFileError, match=message):
+        read_vec(tmp_path / "bad.vec")
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Cascade.from_opencv(tmp_path / "none.xml")

@@ -1,0 +1,115 @@
+"""Images come as arrays, files or folders; what is not grey levels is converted, and said."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from made_cascades import picture, random_cascade
+
+from bosquet.vision import ImageConversionWarning, crop_samples, make_samples, read_images
+from bosquet.vision.images import as_stack, grey_image
+
+
+def test_colours_become_the_luma_that_opencv_computes():
+    cv2 = pytest.importorskip("cv2")
+    colours = np.random.default_rng(0).integers(0, 256, (30, 40, 3)).astype(np.uint8)
+    with pytest.warns(ImageConversionWarning, match="red, green, blue"):
+        grey = grey_image(colours)
+    np.testing.assert_array_equal(grey, cv2.cvtColor(colours, cv2.COLOR_RGB2GRAY))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda image: image / 255,
+        lambda image: image.astype(np.float32),
+        lambda image: image.astype(np.uint16) * 257,
+        lambda image: image.astype(int),
+    ],
+)
+def test_other_numbers_become_the_same_levels(make):
+    image = picture(0)
+    with pytest.warns(ImageConversionWarning):
+        np.testing.assert_array_equal(grey_image(make(image)), image)
+
+
+def test_a_conversion_is_said_once_where_images_are_used_in_a_loop():
+    cascade, colours = random_cascade(0), np.dstack([picture(0)] * 3)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        for _ in range(5):
+            cascade.detect(colours)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (np.zeros((2, 3, 5)), "shape"),
+        (np.zeros((0, 5), np.uint8), "rows and columns"),
+        (np.array([[0.5, np.nan]]), "finite"),
+        (np.array([[-3.0, 1.0]]), "below 0"),
+        (np.array([["a", "b"]]), "numbers"),
+    ],
+)
+def test_what_is_no_image_is_refused(image, message):
+    with pytest.raises(ValueError, match=message):
+        grey_image(image)
+
+
+def test_a_folder_is_read_and_what_cannot_be_read_is_named(tmp_path):
+    image_module = pytest.importorskip("PIL.Image")
+    image = picture(0)
+    image_module.fromarray(image).save(tmp_path / "b.png")
+    image_module.fromarray(image.T).save(tmp_path / "a.png")
+    (tmp_path / "broken.png").write_bytes(b"no image")
+    (tmp_path / "notes.txt").write_text("none either")
+    with pytest.warns(UserWarning, match=r"1 files could not be read.*broken\.png"):
+        images = read_images(tmp_path)
+    np.testing.assert_array_equal(images[0], image.T)
+    np.testing.assert_array_equal(images[1], image)
+    np.testing.assert_array_equal(grey_image(tmp_path / "b.png"), image)
+    with pytest.raises(ValueError, match="no folder"):
+        read_images(tmp_path / "none")
+
+
+def test_stacks_name_the_image_of_another_size():
+    with pytest.raises(ValueError, match=r"samples\[1\] is 6 × 5 pixels, not 4 × 4"):
+        as_stack([np.zeros((4, 4), np.uint8), np.zeros((5, 6), np.uint8)], (4, 4), "samples")
+
+
+def test_samples_without_any_change_are_the_images():
+    images = np.stack([picture(seed, 12, 10) for seed in range(3)])
+    same = make_samples(images, 5, shift=0, mirror=False, rotation=0, brightness=0)
+    np.testing.assert_array_equal(same, images[[0, 1, 2, 0, 1]])
+
+
+def test_samples_are_the_same_for_a_seed_and_varied_within_bounds():
+    images = np.stack([picture(seed, 24, 24) for seed in range(2)])
+    one = make_samples(images, 40, random_state=3)
+    np.testing.assert_array_equal(one, make_samples(images, 40, random_state=3))
+    assert not np.array_equal(one, make_samples(images, 40, random_state=4))
+    assert len(np.unique(one.reshape(40, -1), axis=0)) == 40
+    brighter = make_samples(images, 40, shift=0, mirror=False, rotation=0, brightness=0.1)
+    change = brighter.astype(float) - images[np.arange(40) % 2]
+    assert np.abs(change).max() <= 0.1 * 255 + 0.1 * 128 + 1
+
+
+def test_a_mirrored_sample_is_the_image_from_right_to_left():
+    image = picture(0, 16, 12)[None]
+    made = make_samples(image, 30, shift=0, rotation=0, brightness=0)
+    turned = [np.array_equal(sample, image[0][:, ::-1]) for sample in made]
+    assert all(t or np.array_equal(s, image[0]) for t, s in zip(turned, made, strict=True))
+    assert 5 < sum(turned) < 25
+
+
+def test_objects_are_cut_out_at_the_window_s_size():
+    image = picture(0, 60, 50)
+    cut = crop_samples(image, [[10, 12, 8, 6], [0, 0, 16, 12]], (8, 6))
+    np.testing.assert_array_equal(cut[0], image[12:18, 10:18])
+    assert cut.shape == (2, 6, 8)
+    with pytest.raises(ValueError, match="box 0 lies outside"):
+        crop_samples(image, [[100, 100, 5, 5]], (8, 6))

@@ -1,0 +1,223 @@
+"""Training: targets kept, negatives mined, the same after a kill, and an end that says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from bosquet.vision import CascadeFileError, CascadeTrainer
+from bosquet.vision.cascade import Cascade
+from bosquet.vision.evaluation import overlaps
+from bosquet.vision.images import resized
+from bosquet.vision.mining import mine_negatives
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("BOSQUET_DATA", ROOT.parent / "shared" / "data"))
+NAMES = ("feature", "threshold", "left", "right", "leaves")
+
+
+def rings(n, random, side=12):
+    """Bright rings on a dark ground, with noise."""
+    rows, columns = np.mgrid[:side, :side] - (side - 1) / 2
+    away = np.hypot(rows, columns)
+    out = []
+    for _ in range(n):
+        radius, light = random.uniform(3.5, 4.5), random.uniform(80, 150)
+        ring = light * (np.abs(away - radius) < 1.2)
+        out.append(np.clip(40 + ring + random.normal(0, 14, ring.shape), 0, 255))
+    return np.array(out).astype(np.uint8)
+
+
+def scenes(n, random, side=90):
+    """Backgrounds: bars, blocks and noise at several sizes."""
+    out = []
+    for _ in range(n):
+        image = random.normal(90, 10, (side, side))
+        for _ in range(60):
+            x, y = random.integers(0, side, 2)
+            w, h = random.integers(1, 14, 2)
+            image[y : y + h, x : x + w] += random.normal(0, 50)
+        out.append(np.clip(image, 0, 255).astype(np.uint8))
+    return out
+
+
+@pytest.fixture(scope="module")
+def material():
+    random = np.random.default_rng(0)
+    return rings(250, random), scenes(12, random)
+
+
+@pytest.fixture(scope="module")
+def trained(material):
+    trainer = CascadeTrainer(n_stages=5, n_negatives=250, max_false_alarm=0.3, random_state=1)
+    return trainer.fit(*material)
+
+
+def same(one: Cascade, other: Cascade) -> bool:
+    return len(one.stages) == len(other.stages) and all(
+        a.threshold == b.threshold
+        and all(
+            np.array_equal(getattr(s, name), getattr(t, name))
+            for s, t in zip(a.trees, b.trees, strict=True)
+            for name in NAMES
+        )
+        for a, b in zip(one.stages, other.stages, strict=True)
+    )
+
+
+def test_stages_reach_their_targets_on_what_they_were_trained_on(trained, material):
+    assert 2 <= len(trained.stages_) == len(trained.cascade_.stages)
+    for stage in trained.stages_:
+        assert stage.reached
+        assert stage.hit_rate >= 0.995
+        assert stage.false_alarm <= 0.3
+    # What the detector decides is what the boosting promised.
+    expected = np.prod([stage.hit_rate for stage in trained.stages_])
+    assert trained.cascade_.passes(material[0]).mean() == pytest.approx(expected, abs=0.003)
+
+
+def test_each_stage_makes_background_windows_rarer(trained):
+    acceptance = [stage.acceptance for stage in trained.stages_]
+    assert all(later < earlier for earlier, later in zip(acceptance, acceptance[1:], strict=False))
+
+
+def test_objects_put_into_a_new_scene_are_found_there(trained):
+    random = np.random.default_rng(7)
+    image = scenes(1, random, 150)[0]
+    places = np.array([[20, 30, 36, 36], [90, 100, 36, 36], [100, 20, 36, 36]])
+    for (x, y, w, h), ring in zip(places, rings(3, random), strict=True):
+        image[y : y + h, x : x + w] = resized(ring, (w, h))
+    found = trained.cascade_.detect(image, min_neighbors=0).boxes
+    assert overlaps(places, found).max(axis=1).min() > 0.6
+    assert len(found) < 60  # of some twenty thousand windows
+
+
+def test_opencv_decides_as_the_trained_cascade_does(trained, tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    trained.cascade_.to_opencv(tmp_path / "rings.xml")
+    theirs = cv2.CascadeClassifier(str(tmp_path / "rings.xml"))
+    random = np.random.default_rng(3)
+    image = scenes(1, random, 150)[0]
+    image[40:52, 60:72] = rings(1, random)[0]
+    ours = trained.cascade_.detect(image, min_neighbors=0).boxes.tolist()
+    assert sorted(ours) == sorted(np.array(theirs.detectMultiScale(image, 1.1, 0)).tolist())
+    assert ours
+
+
+def test_mined_windows_pass_the_cascade_and_come_from_the_backgrounds(trained, material):
+    short = trained.cascade_.first(1)
+    mined = mine_negatives(short, material[1], 80, np.random.default_rng(0))
+    assert mined.images.shape == (80, 12, 12)
+    assert short.passes(mined.images).all()
+    assert 0 < mined.acceptance < 1
+
+
+def test_the_number_of_threads_does_not_matter(trained, material):
+    again = clone(trained).set_params(n_jobs=1).fit(*material)
+    assert same(again.cascade_, trained.cascade_)
+
+
+def test_training_goes_on_after_a_kill_as_if_there_had_been_none(trained, material, tmp_path):
+    path = tmp_path / "rings.json"
+    clone(trained).set_params(n_stages=2, checkpoint=path).fit(*material)
+    # n_stages says when to stop, and so may be another the second time.
+    again = clone(trained).set_params(n_stages=5, checkpoint=path).fit(*material)
+    assert same(again.cascade_, trained.cascade_)
+    assert len(json.loads(path.read_text())["stages"]) == len(trained.stages_)
+
+
+def test_a_checkpoint_of_another_training_is_refused_by_name(material, tmp_path):
+    path = tmp_path / "rings.json"
+    trainer = CascadeTrainer(n_stages=1, n_negatives=100, checkpoint=path).fit(*material)
+    with pytest.raises(ValueError, match="with other max_stumps"):
+        clone(trainer).set_params(max_stumps=7).fit(*material)
+    with pytest.raises(ValueError, match="with other images"):
+        clone(trainer).fit(material[0][1:], material[1])
+    path.write_text("{")
+    with pytest.raises(CascadeFileError, match=r"rings\.json: damaged"):
+        clone(trainer).fit(*material)
+
+
+def test_training_ends_with_a_valid_cascade_when_nothing_is_left_to_mine(material):
+    random = np.random.default_rng(5)
+    tiny = scenes(1, random, 20)
+    trainer = CascadeTrainer(n_stages=30, n_negatives=200, max_false_alarm=0.4).fit(material[0], tiny)
+    assert 1 <= len(trainer.stages_) < 30
+    assert "left to mine" in trainer.message_ or "background windows pass" in trainer.message_
+    assert trainer.cascade_.passes(material[0]).mean() > 0.9
+
+
+def test_a_target_that_cannot_be_reached_is_said():
+    random = np.random.default_rng(0)
+    noise = random.integers(0, 256, (200, 10, 10)).astype(np.uint8)
+    backgrounds = list(random.integers(0, 256, (6, 60, 60)).astype(np.uint8))
+    trainer = CascadeTrainer(n_stages=3, n_negatives=300, max_stumps=2, min_hit_rate=0.999)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        trainer.fit(noise, backgrounds)
+    text = " ".join(str(warning.message) for warning in said)
+    assert "did not reach max_false_alarm=0.5" in text or "cannot be told" in trainer.message_
+
+
+def test_a_failed_fit_leaves_the_trainer_as_it_was(trained, material):
+    trainer = clone(trained).set_params(n_stages=1).fit(*material)
+    before = trainer.cascade_
+    with pytest.raises(ValueError, match="no positives"):
+        trainer.fit(material[0][:0], material[1])
+    assert trainer.cascade_ is before
+
+
+def test_what_is_missing_is_said(material):
+    objects, backgrounds = material
+    with pytest.raises(ValueError, match="no backgrounds"), pytest.warns(UserWarning, match="smaller"):
+        CascadeTrainer().fit(objects, [np.zeros((5, 5), np.uint8)])
+    with pytest.raises(ValueError, match=r"positives are 12 × 12 pixels, not 10 × 10"):
+        CascadeTrainer(window=(10, 10)).fit(objects, backgrounds)
+    with pytest.raises(ValueError, match="max_false_alarm=2"):
+        CascadeTrainer(max_false_alarm=2).fit(objects, backgrounds)
+    with pytest.raises(ValueError, match="has any contrast"):
+        CascadeTrainer().fit(objects, [np.full((50, 50), 9, np.uint8)])
+
+
+def test_a_bar_shows_stage_hit_rate_and_false_alarms(material, capsys):
+    CascadeTrainer(n_stages=1, n_negatives=100, verbose=1).fit(*material)
+    shown = capsys.readouterr().err
+    for word in ("stage 1", "hit rate", "false alarms", "left"):
+        assert word in shown
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (DATA / "uiuc_cars").exists(), reason="the UIUC cars are not there")
+def test_a_cascade_trained_on_cars_is_the_same_in_opencv_on_ten_test_images(tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_parquet(DATA / "uiuc_cars" / "data.parquet")
+    truth = frame.pop("car").to_numpy() == 1
+    patches = frame.to_numpy(np.uint8).reshape(-1, 40, 100)
+    small = [cv2.resize(patch, (40, 16), interpolation=cv2.INTER_AREA) for patch in patches]
+    windows = np.array(small)
+    trainer = CascadeTrainer(n_stages=8, n_negatives=500)
+    trainer.fit(windows[truth], list(patches[~truth]), windows[~truth])
+    trainer.cascade_.to_opencv(tmp_path / "cars.xml")
+    theirs = cv2.CascadeClassifier(str(tmp_path / "cars.xml"))
+    images = np.load(DATA / "uiuc_cars" / "test_images.npz")
+    decided = 0
+    for number in range(10):
+        image = images[f"single_{number}"]
+        ours = trainer.cascade_.detect(image, min_neighbors=0).boxes.tolist()
+        assert sorted(ours) == sorted(np.array(theirs.detectMultiScale(image, 1.1, 0)).tolist())
+        # Single crops of the window's size.
+        from made_cascades import windows_of
+
+        crops = windows_of(image, trainer.cascade_.window)[::37]
+        passing = trainer.cascade_.passes(crops)
+        alone = [len(theirs.detectMultiScale(crop, 1.1, 0)) > 0 for crop in crops]
+        np.testing.assert_array_equal(passing, alone)
+        decided += int(passing.sum()) + len(ours)
+    assert decided > 10
