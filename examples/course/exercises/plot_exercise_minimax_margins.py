@@ -10,7 +10,8 @@ if the rule is right about the row, -1 if wrong. Played with chance, the first h
 over rows, the second weights :math:`\alpha` over rules. By von Neumann's theorem it does not
 matter who has to show first:
 
-.. math:: \min_D \max_h \sum_i D_i y_i h(x_i) \;=\; \max_\alpha \min_i \, y_i \frac{\sum_t \alpha_t h_t(x_i)}{\|\alpha\|_1} .
+.. math:: \min_D \max_h \sum_i D_i y_i h(x_i)
+          = \max_\alpha \min_i \, y_i \frac{\sum_t \alpha_t h_t(x_i)}{\|\alpha\|_1} .
 
 On the left, :math:`\sum_i D_i y_i h(x_i)` is the weight that is right less the weight that is
 wrong, :math:`1 - 2\varepsilon = 2(\frac12 - \varepsilon)`: twice the edge. So the left side is

@@ -135,6 +135,5 @@ ax.set(xlabel="T", ylabel="error", ylim=(0, None))
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 plt.show()
-print(
-    f"least test error {test.min():.3f} with T = {test.argmin() + 1}, with T = {len(test)} it is {test[-1]:.3f}"
-)
+print(f"least test error {test.min():.3f} with T = {test.argmin() + 1}")
+print(f"test error {test[-1]:.3f} with T = {len(test)}")

@@ -91,6 +91,5 @@ X, y = pieces.sample(300, random_state=1)
 model = AdaBoostClassifier(n_estimators=20).fit(X, y)
 errors_by_round = model.certificate_.training_errors
 print(f"errors of the rounds  {model.certificate_.errors[:4].round(3)}")
-print(
-    f"training errors       {errors_by_round[:4].round(3)}   no error from round {1 + np.argmax(errors_by_round == 0)}"
-)
+print(f"training errors       {errors_by_round[:4].round(3)}")
+print(f"no error from round   {1 + np.argmax(errors_by_round == 0)}")
