@@ -81,10 +81,10 @@ class Study(BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from bosquet import Study
     >>> flowers = load_iris(as_frame=True).frame
-    >>> study = Study(methods=["lda", "tree"], budget=None, repeats=3, verbose=0)
+    >>> study = Study(methods=["lda", "cart"], budget=None, repeats=3, verbose=0)
     >>> study = study.fit(flowers, "target")
     >>> study.table_.index[0], f"{study.table_['accuracy'].iloc[0]:.2f}"
-    ('lda', '0.98')
+    ('lda', '0.99')
     >>> study.predict(flowers[:2]).tolist()
     [0, 0]
 
