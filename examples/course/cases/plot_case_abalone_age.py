@@ -79,8 +79,10 @@ for name, method, learner in (
 young = (y_test < 9).to_numpy()
 for name in widths:
     print(
-        f"{name:18s} holds {inside[name].mean():.1%}; of young animals {inside[name][young].mean():.1%}, width"
-        f" {widths[name][young].mean():.1f}; of old ones {inside[name][~young].mean():.1%}, {widths[name][~young].mean():.1f}"
+        f"{name:18s} holds {inside[name].mean():.1%}; of young animals "
+        f"{inside[name][young].mean():.1%}, width"
+        f" {widths[name][young].mean():.1f}; of old ones "
+        f"{inside[name][~young].mean():.1%}, {widths[name][~young].mean():.1f}"
     )
 plot.intervals(y_test, np.column_stack([low, high]))
 plt.show()
@@ -91,7 +93,8 @@ plt.show()
 rmse = study.table_["rmse"]
 names = study.table_["title"]
 print(
-    f"- {names.iloc[0]} errs by {rmse.iloc[0]:.2f} rings (root mean square), the linear model by {rmse['linear']:.2f},"
+    f"- {names.iloc[0]} errs by {rmse.iloc[0]:.2f} rings (root mean square), the "
+    f"linear model by {rmse['linear']:.2f},"
 )
 print(f"  the constant by {rmse['constant']:.2f}.")
 together = [
@@ -100,6 +103,7 @@ together = [
 print(f"- Not to be told from the best: {', '.join(together) if together else 'no other method'}.")
 ratio = widths["by quantiles"][~young].mean() / widths["by quantiles"][young].mean()
 print(
-    f"- Intervals of 90 % held {inside['by quantiles'].mean():.1%} of new animals, and are {ratio:.1f} times as wide"
+    f"- Intervals of 90 % held {inside['by quantiles'].mean():.1%} of new animals, "
+    f"and are {ratio:.1f} times as wide"
 )
 print("  for animals of nine rings and more as for younger ones.")

@@ -88,12 +88,15 @@ residual = players["log_salary"] - small.predict(players[["Years", "Hits"]].asty
 explained = 1 - residual.var(ddof=0) / players["log_salary"].var(ddof=0)
 leaves = ", ".join(f"{value:.2f}" for value in np.unique(told))
 print(
-    f"- Two cuts on years and hits make leaves of {leaves} and explain {explained:.0%} of the variance (on the rows seen)."
+    f"- Two cuts on years and hits make leaves of {leaves} and explain "
+    f"{explained:.0%} of the variance (on the rows seen)."
 )
 print(
-    f"- New rows: {study.table_.title.iloc[0]} errs by {rmse.iloc[0]:.2f} in log salary, a factor of {np.exp(rmse.iloc[0]):.2f};"
+    f"- New rows: {study.table_.title.iloc[0]} errs by {rmse.iloc[0]:.2f} in log "
+    f"salary, a factor of {np.exp(rmse.iloc[0]):.2f};"
 )
 print(
-    f"  a pruned tree by {rmse['cart']:.2f}, linear regression by {rmse['linear']:.2f}, the constant by {rmse['constant']:.2f}."
+    f"  a pruned tree by {rmse['cart']:.2f}, linear regression by "
+    f"{rmse['linear']:.2f}, the constant by {rmse['constant']:.2f}."
 )
 print(f"- With the rule of one standard error the tree keeps {pruned.get_n_leaves()} leaves.")

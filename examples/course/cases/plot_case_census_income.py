@@ -23,7 +23,8 @@ census = table("adult")
 # fall: whatever is linear in age will miss it.
 high = census["income"].astype(str) == ">50K"
 print(
-    f"{high.mean():.1%} earn more than 50,000; {census.isna().any(axis=1).mean():.1%} of rows miss an answer"
+    f"{high.mean():.1%} earn more than 50,000; {census.isna().any(axis=1).mean():.1%} "
+    "of rows miss an answer"
 )
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
 for ax, column, width in zip(axes, ("education_num", "age"), (1, 5), strict=True):
@@ -81,7 +82,8 @@ print(f"logistic regression {logistic:.3f}, the pruned tree {scores['cart']:.3f}
 surely = study.table_["distinguishable"].drop(best).drop("constant").sum()
 print(f"- {surely} of the {len(METHODS) - 1} other methods can be told from it by their intervals.")
 print(
-    f"- Of all rows: {last:,} learned from, error {error:.2%} on {len(y_test):,} others (constant {constant:.2%})."
+    f"- Of all rows: {last:,} learned from, error {error:.2%} on {len(y_test):,} "
+    f"others (constant {constant:.2%})."
 )
 top = [found["feature"] for found in study.record_["winner"]["importances"][:3]]
 print(f"- It goes by {', '.join(top[:-1])} and {top[-1]} most of all.")

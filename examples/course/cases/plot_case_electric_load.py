@@ -110,9 +110,11 @@ online = float(np.sqrt(np.mean((mixture.predictions_ - target) ** 2)))
 even = float(np.sqrt(np.mean((F.mean(axis=1) - target) ** 2)))
 best = min(error, key=error.get)
 print(
-    f"- Alone: {', '.join(f'{name} {value:.0f}' for name, value in error.items())}; their mean {even:.0f}."
+    f"- Alone: {', '.join(f'{name} {value:.0f}' for name, value in error.items())}; "
+    f"their mean {even:.0f}."
 )
 print(
-    f"- Weighed as they go, without having known which is best: {online:.0f}, which is {online / error[best] - 1:+.1%}"
+    f"- Weighed as they go, without having known which is best: {online:.0f}, which "
+    f"is {online / error[best] - 1:+.1%}"
 )
 print(f"  against the best expert ({best}), whom one knows only afterwards.")

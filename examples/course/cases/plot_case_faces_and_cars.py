@@ -108,7 +108,8 @@ for seed in range(2):
         errors[name].append(balanced_error(said, labels[is_test]))
 for name, found in errors.items():
     print(
-        f"{name:17s} error {np.mean(found):.3f} ({', '.join(f'{e:.3f}' for e in found)}), {seconds[name] / 2:.1f} s a fit"
+        f"{name:17s} error {np.mean(found):.3f} ({', '.join(f'{e:.3f}' for e in found)}), "
+        f"{seconds[name] / 2:.1f} s a fit"
     )
 
 # %%
@@ -143,7 +144,8 @@ print(f"- Least error on the test pictures: {best}, {means[best]:.1%}", end="; "
 print(", ".join(f"{name} {value:.1%}" for name, value in means.items() if name != best) + ".")
 print(f"- {rounds} of 63,960 features were chosen on validation pictures.", end=" ")
 print(
-    f"Error there {curves['validation'][rounds - 1]:.1%}, on the test pictures {curves['test'][rounds - 1]:.1%}."
+    f"Error there {curves['validation'][rounds - 1]:.1%}, on the test pictures "
+    f"{curves['test'][rounds - 1]:.1%}."
 )
 if curves["test"][rounds - 1] > 2 * curves["validation"][rounds - 1] + 0.01:
     print("- The validation sample was too kind: the test pictures come from elsewhere.")

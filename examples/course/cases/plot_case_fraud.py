@@ -83,7 +83,8 @@ for (name, model), style in zip(models.items(), ("-", "--", ":", "-", "--"), str
         p,
     )
     print(
-        f"{name:19s} average precision {found[name][0]:.3f}; at one half it finds {found[name][1]:.1%} of frauds"
+        f"{name:19s} average precision {found[name][0]:.3f}; at one half it finds "
+        f"{found[name][1]:.1%} of frauds"
         f" and stops {found[name][2]:.2%} of genuine payments"
     )
 tidy(ax).set(xlabel="share of frauds found (recall)", ylabel="share of frauds among those named")
@@ -111,7 +112,8 @@ for name, (_, _, _, p) in found.items():
     cheapest = min(tried, key=lambda t, p=p: cost(p[half] > t, truth[half]))
     costs[name] = cost(p[~half] > cheapest, truth[~half])
     print(
-        f"{name:19s} at one half {cost(p[~half] > 0.5, truth[~half]):.3f}, at {cheapest:.3f} {costs[name]:.3f} a payment"
+        f"{name:19s} at one half {cost(p[~half] > 0.5, truth[~half]):.3f}, at "
+        f"{cheapest:.3f} {costs[name]:.3f} a payment"
     )
 
 # %%
@@ -124,18 +126,22 @@ plt.show()
 # %%
 # What was learned
 # ----------------
+plain, weighed = found["boosting"], found["boosting, weighted"]
 precision = study.table_["average_precision"]
 print(
-    f"- Average precision: {', '.join(f'{study.table_.title[m]} {precision[m]:.3f}' for m in precision.index if m != 'constant')}."
+    "- Average precision: "
+    f"{', '.join(f'{study.table_.title[m]} {precision[m]:.3f}' for m in precision.index if m != 'constant')}."
 )
 print(
-    f"- Weights changed the average precision of boosting by {found['boosting, weighted'][0] - found['boosting'][0]:+.3f}",
+    f"- Weights changed the average precision of boosting by {weighed[0] - plain[0]:+.3f}",
     end=" ",
 )
 print(
-    f"and the frauds found at one half from {found['boosting'][1]:.1%} to {found['boosting, weighted'][1]:.1%}."
+    f"and the frauds found at one half from {found['boosting'][1]:.1%} to "
+    f"{found['boosting, weighted'][1]:.1%}."
 )
 cheapest = min(costs, key=costs.get)
 print(
-    f"- Cheapest with its threshold: {cheapest}, {costs[cheapest]:.2f} a payment; stopping nothing costs {costs['stop nothing']:.2f}."
+    f"- Cheapest with its threshold: {cheapest}, {costs[cheapest]:.2f} a payment; "
+    f"stopping nothing costs {costs['stop nothing']:.2f}."
 )

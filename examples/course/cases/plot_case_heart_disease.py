@@ -91,9 +91,11 @@ print(
     end=" ",
 )
 print(
-    f"boosted trees {loss['gradient-boosting']:.3f}, a pruned tree {loss['cart']:.3f}, the constant {loss['constant']:.3f}."
+    f"boosted trees {loss['gradient-boosting']:.3f}, a pruned tree "
+    f"{loss['cart']:.3f}, the constant {loss['constant']:.3f}."
 )
 better = [study.table_.title[m] for m in METHODS[1:] if loss[m] < loss["logistic"]]
 print(
-    f"- Methods of trees with a smaller loss than the linear one: {', '.join(better) if better else 'none'}."
+    "- Methods of trees with a smaller loss than the linear one: "
+    f"{', '.join(better) if better else 'none'}."
 )

@@ -109,12 +109,14 @@ plt.show()
 # ----------------
 scores = study.table_["rmse"]
 print(
-    f"- {study.table_.title.iloc[0]} errs by {scores.iloc[0]:.2f}, the linear model by {scores['linear']:.2f}, the constant by {scores['constant']:.2f}."
+    f"- {study.table_.title.iloc[0]} errs by {scores.iloc[0]:.2f}, the linear model "
+    f"by {scores['linear']:.2f}, the constant by {scores['constant']:.2f}."
 )
 top = [found["feature"] for found in study.record_["winner"]["importances"][:3]]
 print(f"- The chosen model goes by {', '.join(top[:-1])} and {top[-1]} first of all.")
 best = min(alone, key=alone.get)
 gain = 1 - mixed["best convex"] / alone[best]
 print(
-    f"- The best convex combination of three models is {gain:.1%} better than the best of them ({best})."
+    f"- The best convex combination of three models is {gain:.1%} better than the "
+    f"best of them ({best})."
 )

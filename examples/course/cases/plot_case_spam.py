@@ -97,12 +97,15 @@ caught = np.mean(p[y_test] > strict)
 # ----------------
 accuracy = study.table_["accuracy"]
 print(
-    f"- Errors in the study: {', '.join(f'{study.table_.title[m]} {1 - accuracy[m]:.1%}' for m in METHODS)}."
+    "- Errors in the study: "
+    f"{', '.join(f'{study.table_.title[m]} {1 - accuracy[m]:.1%}' for m in METHODS)}."
 )
 last = {name: found[-1] for name, found in errors.items()}
 print(
-    f"- On one split of all letters: {', '.join(f'{name} {error:.1%}' for name, error in last.items())}."
+    "- On one split of all letters: "
+    f"{', '.join(f'{name} {error:.1%}' for name, error in last.items())}."
 )
 print(
-    f"- With one good letter in 200 put away, {caught:.1%} of spam is caught (threshold {strict:.2f})."
+    f"- With one good letter in 200 put away, {caught:.1%} of spam is caught "
+    f"(threshold {strict:.2f})."
 )
