@@ -37,7 +37,9 @@ def draw_curves(study, ax):
         ax.plot(along[chosen], scores[chosen], "o", color=line.get_color())
     ax.set(xlabel="complexity, from least to most tried", ylabel=study.record_["metric"]["title"])
     ax.set_xticks([])
-    tidy(ax).legend(frameon=False, fontsize=8)
+    tidy(ax).legend(
+        frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2
+    )
 
 
 def draw_scores(study, ax):
@@ -57,7 +59,7 @@ def draw_scores(study, ax):
         ax.plot(method["scores"], [place] * len(method["scores"]), ".", color=GREY, ms=4)
         ax.plot(method["mean"], place, "o", color=colour)
     ax.set_yticks(range(len(done)), [method["title"] for method in done])
-    ax.invert_yaxis()
+    ax.set_ylim(len(done) - 0.5, -0.5)
     ax.set_xlabel(f"{study.record_['metric']['title']} on test rows (red: chosen)")
     tidy(ax)
 
@@ -65,6 +67,9 @@ def draw_scores(study, ax):
 def importances_and_effects(study, most=8, effects=2):
     """What the chosen model uses, and how its answer changes with the first of them."""
     winner = study.record_["winner"]
+    if not winner["importances"]:
+        print("(the budget left no time to explain the chosen model)")
+        return None
     shown = [found for found in winner["dependence"] if found["mean"]][:effects]
     figure, axes = plt.subplots(
         1, 1 + len(shown), figsize=(4 + 4 * len(shown), 3.6), layout="constrained"

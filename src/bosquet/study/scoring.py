@@ -272,7 +272,13 @@ def _median_error(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray
 _CLASSIFYING: dict[str, tuple[str, bool, Needs, Any, Any]] = {
     "log_loss": ("Log loss", False, "probability", _of_rows(), _log_losses),
     "roc_auc": ("ROC AUC", True, "probability", _area("roc_auc"), None),
-    "average_precision": ("Average precision", True, "probability", _area("average_precision"), None),
+    "average_precision": (
+        "Average precision",
+        True,
+        "probability",
+        _area("average_precision"),
+        None,
+    ),
     "brier": ("Brier score", False, "probability", _of_rows(), _brier_losses),
     "accuracy": ("Accuracy", True, "class", _of_rows(lambda wrong: 1 - wrong), _wrong),
     "balanced_accuracy": ("Balanced accuracy", True, "class", _balanced_accuracy, _wrong),
