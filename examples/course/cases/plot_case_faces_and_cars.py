@@ -49,7 +49,7 @@ plt.show()
 X, X_valid, y, y_valid = train_test_split(
     images[~is_test], labels[~is_test], test_size=0.25, stratify=labels[~is_test], random_state=0
 )
-haar = HaarBoostClassifier(n_estimators=40, class_weight="balanced").fit(X, y)
+haar = HaarBoostClassifier(n_estimators=30, class_weight="balanced").fit(X, y)
 
 
 def balanced_error(said, truth):
