@@ -30,6 +30,10 @@ exclude_patterns = [
     "_templates",
     "gallery/*.py",
     "gallery/*.ipynb",
+    "course/exercises/*.py",
+    "course/exercises/*.ipynb",
+    "course/cases/*.py",
+    "course/cases/*.ipynb",
     "**/GALLERY_HEADER.rst",
 ]
 # A page's source is Markdown; the gallery writes its own in reStructuredText.
@@ -53,9 +57,11 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["../examples"],
-    "gallery_dirs": ["gallery"],
+    # Exercises and cases lie one folder deeper, where the gallery does not take them for its own.
+    "examples_dirs": ["../examples", "../examples/course/exercises", "../examples/course/cases"],
+    "gallery_dirs": ["gallery", "course/exercises", "course/cases"],
     "filename_pattern": r"/plot_",
+    "ignore_pattern": r"case_(data|pictures)\.py",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

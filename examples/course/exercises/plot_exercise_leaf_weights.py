@@ -1,0 +1,121 @@
+r"""
+Leaf weights of gradient boosted trees
+======================================
+
+*A tree is added to a model whose predictions are* :math:`\hat y`. *Its structure is given. Which
+value should each leaf have, for the squared loss and for the logistic loss?*
+
+**In general.** Expand the loss to second order about :math:`\hat y_i`, with :math:`g_i` and
+:math:`h_i` its first and second derivative there. A leaf with rows I and value w then adds to the
+objective, with the penalty :math:`\frac\lambda2 w^2`,
+
+.. math:: \sum_{i \in I} \left(g_i w + \tfrac12 h_i w^2\right) + \tfrac\lambda2 w^2
+          = G w + \tfrac12 (H + \lambda) w^2, \qquad G = \sum_I g_i,\; H = \sum_I h_i.
+
+A parabola, least at
+
+.. math:: w^* = -\frac{G}{H + \lambda}, \qquad \text{where it is } -\tfrac12 \frac{G^2}{H + \lambda}.
+
+The penalty is paid once a leaf, so :math:`\lambda` stands beside the sum H and not inside of it.
+
+**Squared loss** :math:`\frac12 (y - \hat y)^2`: :math:`g = \hat y - y = -r` with r the residual,
+and :math:`h = 1`. With n rows in the leaf
+
+.. math:: w^* = \frac{\sum_I r_i}{n + \lambda},
+
+the mean residual, drawn towards 0. **Logistic loss** :math:`-y \ln p - (1-y) \ln(1-p)` with
+:math:`p = 1 / (1 + e^{-\hat y})`: since :math:`p' = p(1-p)`, :math:`g = p - y` and
+:math:`h = p(1-p)`, so
+
+.. math:: w^* = \frac{\sum_I (y_i - p_i)}{\sum_I p_i(1-p_i) + \lambda}.
+"""
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.datasets import Friedman1, Moons
+
+OPTIONS = {
+    "n_estimators": 3,
+    "learning_rate": 1.0,
+    "max_leaf_nodes": 4,
+    "max_features": None,
+    "early_stopping": False,
+    "random_state": 0,
+}
+
+
+def leaves(before, after, g, h, penalty):
+    """Pairs of the value that a round added and the one derived, one a leaf.
+
+    What a round adds to the model is the value of the leaf a row falls into: rows with the same
+    addition share a leaf.
+    """
+    added = after - before
+    leaf = np.unique(added.round(9), return_inverse=True)[1]
+    derived = -np.bincount(leaf, g) / (np.bincount(leaf, h) + penalty)
+    return [(added[leaf == k][0], value) for k, value in enumerate(derived)]
+
+
+# %%
+# **Squared loss.** Three rounds of four leaves, without shrinkage. The model starts from the mean,
+# and each round's leaves are compared with the formula.
+X, y = Friedman1().sample(500, random_state=0)
+pairs = {}
+for penalty in (0.0, 1.0, 50.0):
+    model = GradientBoostingRegressor(l2_regularization=penalty, **OPTIONS).fit(X, y)
+    stages = [np.full(y.size, y.mean()), *model.staged_predict(X)]
+    found = []
+    for before, after in pairwise(stages):
+        found += leaves(before, after, before - y, np.ones(y.size), penalty)
+    pairs[f"squared loss, λ = {penalty:g}"] = np.array(found)
+    print(f"λ = {penalty:4g}: largest difference {np.abs(np.diff(found)).max():.1e}")
+
+# %%
+# **Logistic loss.** The same for log odds: the model starts from the log odds of the two classes.
+X, y = Moons(0.3).sample(500, random_state=0)
+for penalty in (0.0, 1.0, 50.0):
+    model = GradientBoostingClassifier(l2_regularization=penalty, **OPTIONS).fit(X, y)
+    start = np.log(y.mean() / (1 - y.mean()))
+    stages = [np.full(y.size, start), *model.staged_decision_function(X)]
+    found = []
+    for before, after in pairwise(stages):
+        p = 1 / (1 + np.exp(-before))
+        found += leaves(before, after, p - y, p * (1 - p), penalty)
+    pairs[f"logistic loss, λ = {penalty:g}"] = np.array(found)
+    print(f"λ = {penalty:4g}: largest difference {np.abs(np.diff(found)).max():.1e}")
+
+# %%
+# Every leaf lies on the diagonal. A larger penalty moves the leaves along it towards 0: leaves
+# with few rows, or with rows that are already decided, by more.
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+for ax, kind in zip(axes, ("squared", "logistic"), strict=True):
+    of_kind = {name: found for name, found in pairs.items() if name.startswith(kind)}
+    ends = np.concatenate(list(of_kind.values()))
+    ax.plot([ends.min(), ends.max()], [ends.min(), ends.max()], color="#8a8a8a", lw=0.8)
+    for (name, found), colour in zip(
+        of_kind.items(), ("#3b6ea5", "#2f7d5b", "#d9822b"), strict=True
+    ):
+        ax.plot(
+            found[:, 1], found[:, 0], "o", color=colour, ms=5, alpha=0.8, label=name.split(", ")[1]
+        )
+    ax.set(xlabel="derived", ylabel="value of the fitted leaf", title=f"{kind} loss")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+plt.show()
+
+# %%
+# **First order or second?** ``step="gradient"`` is Friedman's way: a least-squares tree on the
+# residuals, and in each leaf the value that minimises the loss itself and not its parabola. For
+# the squared loss, which is a parabola, both are the same (with :math:`\lambda = 0`); for the
+# logistic loss the Newton step is the first step towards it.
+newton = GradientBoostingClassifier(step="newton", **OPTIONS).fit(X, y)
+gradient = GradientBoostingClassifier(step="gradient", **OPTIONS).fit(X, y)
+for name, model in (("Newton", newton), ("gradient", gradient)):
+    p = model.predict_proba(X)[:, 1]
+    print(
+        f"{name:9s} training log loss after 3 rounds: {-np.mean(np.log(np.where(y == 1, p, 1 - p))):.4f}"
+    )

@@ -1,0 +1,24 @@
+"""Where the curves of a study's winner are looked at."""
+
+import numpy as np
+import pandas as pd
+
+from bosquet.study._effects import GRID, _points
+
+
+def test_a_column_that_is_mostly_zero_is_looked_at_where_it_is_zero():
+    random = np.random.default_rng(0)
+    share = np.where(random.random(1000) < 0.8, 0.0, random.gamma(1.0, 1.0, 1000))
+    assert _points(pd.Series(share))[0] == 0.0
+
+
+def test_a_column_of_many_numbers_is_looked_at_in_the_middle_of_its_rows_on_a_grid():
+    values = np.r_[np.linspace(0, 1, 1000), -50.0, 50.0]
+    points = _points(pd.Series(values))
+    assert len(points) == GRID
+    assert -1 < points[0] < 0.05
+    assert 0.95 < points[-1] < 2
+
+
+def test_few_numbers_are_all_looked_at():
+    assert _points(pd.Series([3.0, 1.0, 2.0, np.nan, 1.0])).tolist() == [1.0, 2.0, 3.0]
