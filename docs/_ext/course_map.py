@@ -80,6 +80,11 @@ def picture(docs, item):
     ]
 
 
+def seen(name):
+    """A link to the page of a gallery on which the picture is drawn."""
+    return [] if name.startswith("img/") else [f"- **See** {{doc}}`/{name}`"]
+
+
 def item_lines(docs, item):
     """One item."""
     terms = " · ".join(f"*{LANGUAGES[key]}* {words}" for key, words in item["terms"].items())
@@ -92,6 +97,7 @@ def item_lines(docs, item):
         f"- {terms}",
         f"- **Call** {', '.join(api_link(name) for name in item['functions'])}",
         f"- **Read** {page_link(docs, item['page'])}",
+        *seen(item["picture"]),
         "- **Fails if it were wrong**",
         *(f"  - {test_words(test)}" for test in item["tests"]),
         "",
