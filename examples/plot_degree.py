@@ -23,7 +23,7 @@ from bosquet.datasets import Polynomial
 from bosquet.theory import excess_risk, polynomial_degree
 
 truth = Polynomial([0.0, 6.0, -18.0, 12.0], noise=0.15)
-X, y = truth.sample(30, random_state=0)
+X, y = truth.sample(30, random_state=2)
 choice = polynomial_degree(X, y, max_degree=9, random_state=0)
 print(choice)
 
