@@ -36,7 +36,7 @@ figure, ax = plt.subplots(figsize=(10, 3.2), layout="constrained")
 ends = lift.sort_values().iloc[np.r_[0:8, -8:0]]
 ax.bar(ends.index, ends, color=np.where(ends > 0, "#b8433f", "#3b6ea5"))
 ax.tick_params(axis="x", rotation=60, labelsize=8)
-tidy(ax).set_ylabel("mean in spam less mean in others,\nin standard deviations")
+tidy(ax).set_ylabel("more in spam (red),\nin standard deviations")
 plt.show()
 
 # %%

@@ -63,9 +63,9 @@ class AnyBoostClassifier(BoostedVote):
         same length.
     multiclass : {"one-vs-all", "all-vs-all", "ecoc"}, default="one-vs-all"
         Codes by which several classes become problems of two; decoded by the loss itself.
-    reweight, sampling, split, max_bins, categorical_features, early_stopping,
-    validation_fraction, n_iter_no_change, warm_start, callbacks, verbose, n_jobs, random_state
-        As in `AdaBoostClassifier`.
+    reweight, sampling, split, max_bins, categorical_features : as in `AdaBoostClassifier`
+    early_stopping, validation_fraction, n_iter_no_change, warm_start : as there
+    callbacks, verbose, n_jobs, random_state : as there
 
     Attributes
     ----------
