@@ -119,7 +119,7 @@ def train_on_cars(folder):
 
 def main():
     """Trains, detects and draws."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser = argparse.ArgumentParser(description="Train a detector, find faces with it.")
     parser.add_argument("picture", nargs="?", default="cascade.png")
     parser.add_argument("--cars", type=Path, help="folder of the UIUC car images")
     given = parser.parse_args()
