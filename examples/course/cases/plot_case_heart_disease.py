@@ -34,7 +34,7 @@ plt.show()
 # %%
 # The model of the odds
 # ---------------------
-# :math:`\\ln(p / (1-p))` is linear in the columns, so that a coefficient's exponential multiplies
+# :math:`\ln(p / (1-p))` is linear in the columns, so that a coefficient's exponential multiplies
 # the odds. All columns first.
 FORMULA = "chd ~ sbp + tobacco + ldl + famhist + obesity + alcohol + age"
 full = BinomialRegression(FORMULA).fit(hearts)
