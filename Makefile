@@ -90,9 +90,6 @@ peers: $(DONE)/extra-bench  ## install the peers, so that `bosquet bench` compar
 browser:  ## install the browser that the tests of the study's page run in (Debian, as root)
 	tools/install_browser.sh
 
-browser:  ## install the browser that the tests of the study's page run in (Debian, as root)
-	tools/install_browser.sh
-
 stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
 	$(PY) tools/make_stubs.py
 

@@ -170,3 +170,13 @@ def test_counterfactuals_asked_wrongly_are_refused():
         counterfactual(model, 150, X)
     with pytest.raises(ValueError, match="4 features"):
         counterfactual(model, X[0, :3], X)
+
+
+def test_a_row_taken_out_of_a_frame_is_a_row():
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    by_series = counterfactual(model, X.iloc[0], X, wanted=(50, 130))
+    by_number = counterfactual(model, 0, X, wanted=(50, 130))
+    assert by_series.changes == by_number.changes

@@ -92,3 +92,9 @@ def test_a_failed_fit_leaves_the_model_as_it_was(numbers):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(X, np.full(500, np.nan))
     np.testing.assert_array_equal(model.predict_interval(X), before)
+
+
+def test_a_word_for_folds_is_told_apart_from_a_fitted_model():
+    model = ConformalModel(LinearRegression(), cv="prefit")
+    with pytest.raises(ValueError, match="prefit=True"):
+        model.fit(np.arange(40.0).reshape(-1, 1), np.arange(40.0))

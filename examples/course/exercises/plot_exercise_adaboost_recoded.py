@@ -49,8 +49,10 @@ def adaboost(X, y, rounds):
     for _ in range(rounds):
         h = best_stump(X, order, y, w)
         error = w[says(h, X) != y].sum()
-        if not 0 < error < 1 / 2:
+        if error >= 1 / 2:  # no better than a coin: alpha would be 0, and nothing would change
             break
+        if error == 0:  # outvotes all others, and leaves nothing to learn
+            return [(1.0, h)], w[None, :]
         alpha = np.log((1 - error) / error) / 2
         weights.append(w)
         w = w * np.exp(-alpha * y * says(h, X)) / (2 * np.sqrt(error * (1 - error)))

@@ -88,9 +88,10 @@ plt.show()
 # under the new weights, and the next one has to know something else.
 #
 # *Which loss is that?* The exponential loss :math:`e^{-y f(x)}`: the weight of a row is its loss
-# so far. It lies above the 0-1 loss and is convex. The logistic and the hinge loss pay for a row
-# on the wrong side in proportion to how far it is there; the exponential loss overtakes them both,
-# and a single outlier can hold most of the weight.
+# so far, divided by the sum of all. It lies above the 0-1 loss and is convex. Far on the wrong side
+# the logistic and the hinge loss grow along a line and the exponential loss exponentially, so that
+# a single outlier can hold most of the weight. (The logistic loss is drawn as log2(1 + exp(-2m)), to
+# pass through 1 at 0.)
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 plot.losses(
     {

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bosquet._files import written_whole
 from bosquet.cli.arguments import UserError
 
 
@@ -52,28 +53,11 @@ def written(path: str) -> Iterator[Path]:
 
     Devices and pipes are written to as they are.
     """
-    place = Path(path)
-    if place.exists() and not place.is_file() and not place.is_dir():
-        try:
-            yield place
-        except OSError as error:
-            raise unwritable(path, error) from None
-        return
-    draft: str | None = None
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{place.name[:40]}.", dir=place.parent)
-        os.close(handle)
-        yield Path(draft)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(draft, 0o666 & ~mask)
-        os.replace(draft, place)
-        draft = None
+        with written_whole(path) as place:
+            yield place
     except OSError as error:
         raise unwritable(path, error) from None
-    finally:
-        if draft is not None:
-            Path(draft).unlink(missing_ok=True)
 
 
 def unwritable(path: str, error: OSError) -> UserError:

@@ -132,6 +132,8 @@ def _one_row(row: Any, X: Any) -> Any:
         if not 0 <= row < row_count(X):
             raise ValueError(f"row={row} is not a row of X, which has {row_count(X)}")
         return take(X, [int(row)])
+    if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row taken out of a pandas frame
+        row = row.to_frame().T.astype(plain(X).dtypes)
     if isinstance(row, np.ndarray) and row.ndim == 1:
         row = row[None, :]
     row = plain(row)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ModelFileError
+from bosquet._files import written_whole
 from bosquet._fitted import remember_columns
 from bosquet.io.combined_models import combined_from, combined_parts
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
@@ -31,15 +32,8 @@ MOST_NESTED = 3
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to `path`, whole or not at all."""
     data = model_bytes(estimator)
-    path = os.fspath(path)
-    beside = f"{path}.{os.getpid()}.part"
-    try:
-        with open(beside, "wb") as file:
-            file.write(data)
-        os.replace(beside, path)
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)
+    with written_whole(path) as place:
+        place.write_bytes(data)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

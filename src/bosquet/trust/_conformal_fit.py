@@ -101,6 +101,11 @@ class ConformalFitting(BaseEstimator):
         return self
 
     def _check_model(self) -> None:
+        if isinstance(self.cv, str):
+            raise ValueError(
+                f"cv={self.cv!r} is no way to fold rows; a model that is fitted already is told by"
+                " prefit=True, and out-of-bag residuals by method='oob'"
+            )
         check_model(self.model, self.prefit)
         if self.prefit and self.method not in ("split", "cqr"):
             raise ValueError(f"prefit=True has no meaning for method={self.method!r}; use 'split'")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._files import written_whole
 from bosquet.vision.cascade import Cascade, CascadeFileError
 from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml
 
@@ -71,12 +72,10 @@ def save_checkpoint(
         "cascade": cascade_to_xml(cascade),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".new")
-    with open(draft, "w", encoding="utf-8") as file:
+    with written_whole(path) as draft, open(draft, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(draft, path)
 
 
 def load_checkpoint(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
+from bosquet._files import written_whole
 from bosquet.study.page.document import page_html
 from bosquet.study.record import Record
 
@@ -25,19 +25,10 @@ def write_page(record: Record, path: str | os.PathLike[str]) -> Path:
     """
     place = Path(path)
     content = page_html(record).encode("utf-8")
-    draft: str | None = None
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{place.name[:40]}.", dir=place.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # mkstemp's file is private; a page is as public as any file its writer makes.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(draft, 0o666 & ~mask)
-        os.replace(draft, place)
+        with written_whole(place) as draft:
+            draft.write_bytes(content)
     except OSError as error:
-        if draft is not None:
-            Path(draft).unlink(missing_ok=True)
         reason = error.strerror or type(error).__name__
         raise type(error)(
             error.errno,
