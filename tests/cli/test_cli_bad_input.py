@@ -196,9 +196,11 @@ def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monk
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_full_device_is_one_line(bosquet, sales, model):
-    code, said, err = bosquet("predict", model, sales, "--out", "/dev/full", "-q")
-    assert (code, said) == (2, "")
-    assert "cannot write /dev/full" in err
+    for words in (["predict", model, sales], ["fit", sales, "-t", "sold", "--method", "tree"]):
+        code, said, err = bosquet(*words, "--out", "/dev/full", "-q")
+        assert (code, said) == (2, "")
+        assert "/dev/full" in err
+        assert "No space left on device" in err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")

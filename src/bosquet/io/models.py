@@ -32,8 +32,8 @@ MOST_NESTED = 3
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to `path`, whole or not at all."""
     data = model_bytes(estimator)
-    with written_whole(path) as place:
-        place.write_bytes(data)
+    with written_whole(path) as place, open(place, "wb") as file:
+        file.write(data)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
