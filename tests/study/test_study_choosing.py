@@ -45,6 +45,34 @@ def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
     assert "Forest" in found.why
 
 
+def test_a_readable_method_that_is_worse_by_another_metric_is_not_preferred():
+    mae = metric_named("mae", "regression")
+    rows = [
+        {**best("forest", 1.0), "metrics": {"mae": 0.7}},
+        {**row("line", 1.01, readable="yes", apart=False), "metrics": {"mae": 1.0}},
+        {**row("constant", 3.0), "metrics": {"mae": 2.5}},
+    ]
+    assert choose(rows, RMSE).name == "line"
+    assert choose(rows, RMSE, [mae]).name == "forest"
+    rows[1]["metrics"]["mae"] = 0.75
+    assert choose(rows, RMSE, [mae]).name == "line"
+
+
+def test_a_method_whose_probabilities_are_worse_than_the_constants_is_passed_over():
+    precision = metric_named("average_precision", "binary", ["no", "yes"], positive=1)
+    loss = metric_named("log_loss", "binary", ["no", "yes"], positive=1)
+    rows = [
+        {**best("centres", 0.89, readable="yes"), "metrics": {"log_loss": 0.4}},
+        {**row("forest", 0.885, apart=False), "metrics": {"log_loss": 0.05}},
+        {**row("constant", 0.05), "metrics": {"log_loss": 0.2}},
+    ]
+    found = choose(rows, precision, [precision, loss])
+    assert found.name == "forest"
+    assert "has better probabilities than the most accurate, Centres" in found.why
+    rows[0]["metrics"]["log_loss"] = 0.06
+    assert choose(rows, precision, [precision, loss]).name == "centres"
+
+
 def test_a_readable_method_that_gives_up_more_is_named_as_the_alternative():
     rows = [
         best("forest", 0.9),

@@ -102,7 +102,7 @@ class Run:
         )
         schedule.run()
         rows = ranked(schedule, self.methods)
-        choice = choose(rows, self.metric)
+        choice = choose(rows, self.metric, self.metrics)
         if choice is None:
             reasons = "; ".join(f"{row['title']}: {row['message']}" for row in rows[:3])
             raise ValueError(f"no method could be fitted to this table: {reasons}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from bosquet.study._candidates import groups_of
 from bosquet.study._frames import take
+from bosquet.study._machine import give_back_memory
 from bosquet.study._outcomes import How, Outcome, plain
 from bosquet.study._splits import Split, seed_of, subsample
 from bosquet.study._target import Target
@@ -36,7 +37,7 @@ FEWEST_VALUES, FEWEST_ROWS, ROWS_ENOUGH = 1_000_000, 200, 2000
 # than one in so many of its candidates.
 FEWER_CANDIDATES = 4
 LONGEST_MESSAGE = 300
-ROWS_AT_A_TIME = 4096
+ROWS_AT_A_TIME = 1024
 
 
 @dataclass
@@ -89,6 +90,7 @@ def run_trial(
             outcome.message = _one_line(f"{type(error).__name__}: {error}")
     if outcome.status == "done":
         outcome.message = _one_line("; ".join(filter(None, [outcome.message, *_said(raised)])))
+    give_back_memory()
     outcome.seconds = time.perf_counter() - began
     return outcome, estimator
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +12,12 @@ from bosquet.study.scoring import Metric
 
 # Of what the best gains over the constant, so much may be given up for a model that can be read.
 GIVEN_UP_FOR_READING = 0.02
-# The same for a model that is named as the one to take if it has to be read.
+# The same for a model that is named as the one to take if it has to be read; and what a model taken for being
+# readable may give up by any other metric: one that ranks well may still decide badly, or be too sure.
 GIVEN_UP_BY_RUNNER_UP = 0.1
 _GRADES = {"yes": 2, "partly": 1, "no": 0}
 BASELINE, TRUTH = "constant", "bayes"
+PROPER = "log_loss"  # the metric that tells what probabilities are worth
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,16 @@ def readability(method: MethodRecord) -> int:
     return _GRADES.get(str(method["card"]["readable"][0]).lower(), 0)
 
 
-def choose(methods: list[MethodRecord], metric: Metric) -> Choice | None:
+def choose(
+    methods: list[MethodRecord], metric: Metric, others: Sequence[Metric] = ()
+) -> Choice | None:
     """The choice among methods that were scored and compared, the best first; None if there are none.
 
     The most accurate one is taken, unless a more readable one cannot be told from it and gives up no more
-    than a fiftieth of what the best gains over the constant. The runner-up is a more readable one that
-    cannot be told from the best and gives up no more than a tenth, or else the second best.
+    than a fiftieth of what the best gains over the constant, nor more than a tenth by any of the other
+    metrics. One whose probabilities are worse than the constant's is passed over for another that gives up
+    no more than that fiftieth. The runner-up is a more readable one that cannot be told from the best and
+    gives up no more than a tenth, or else the second best.
     """
     able = [m for m in methods if m["mean"] is not None and m["name"] != TRUTH]
     if not able:
@@ -44,11 +51,15 @@ def choose(methods: list[MethodRecord], metric: Metric) -> Choice | None:
     best = able[0]
     alike = [m for m in able if m is best or not _apart(m)]
     near = [m for m in alike if given_up(m, best, able, metric) <= GIVEN_UP_FOR_READING]
-    chosen = _most_readable(near)
-    others = [m for m in able if m is not chosen]
+    near = [m for m in near if not _misleads(m, able, others)] or near
+    top = near[0]
+    chosen = _most_readable(
+        [m for m in near if _given_up_elsewhere(m, top, able, others) <= GIVEN_UP_BY_RUNNER_UP]
+    )
+    rest = [m for m in able if m is not chosen]
     near = [m for m in alike if given_up(m, best, able, metric) <= GIVEN_UP_BY_RUNNER_UP]
     easier = [m for m in near if readability(m) > readability(chosen)]
-    runner_up = _most_readable(easier) if easier else others[0] if others else None
+    runner_up = _most_readable(easier) if easier else rest[0] if rest else None
     why = _why(chosen, best, runner_up, alike, able, metric)
     return Choice(chosen["name"], why, None if runner_up is None else runner_up["name"])
 
@@ -70,6 +81,33 @@ def given_up(
     gain = metric.sign * (_mean(best) - _mean(constant))
     lost = metric.sign * (_mean(best) - _mean(method))
     return lost / gain if gain > 0 else 1.0
+
+
+def _misleads(method: MethodRecord, able: list[MethodRecord], metrics: Sequence[Metric]) -> bool:
+    """Whether a method ranks rows but its probabilities are worse than those of the constant."""
+    constant = next((m for m in able if m["name"] == BASELINE), None)
+    if constant is None or not any(metric.name == PROPER for metric in metrics):
+        return False
+    own, none = (m["metrics"].get(PROPER) for m in (method, constant))
+    return own is not None and none is not None and own > none
+
+
+def _given_up_elsewhere(
+    method: MethodRecord, best: MethodRecord, able: list[MethodRecord], metrics: Sequence[Metric]
+) -> float:
+    """The most that a method gives up of the best's gain over the constant by any of these metrics."""
+    constant = next((m for m in able if m["name"] == BASELINE), None)
+    if method is best or constant is None:
+        return 0.0
+    shares = [0.0]
+    for metric in metrics:
+        top, own, none = (m["metrics"].get(metric.name) for m in (best, method, constant))
+        if top is None or own is None or none is None:
+            continue
+        gain = metric.sign * (top - none)
+        if gain > 0:
+            shares.append(metric.sign * (top - own) / gain)
+    return max(shares)
 
 
 def _most_readable(methods: list[MethodRecord]) -> MethodRecord:
@@ -105,8 +143,10 @@ def _why(
         steady = _steadiness(chosen, able)
         text += f"{steady}."
     else:
+        easier = readability(chosen) > readability(best)
+        merit = "is easier to read than" if easier else "has better probabilities than"
         text = (
-            f"{chosen['title']} ({score}{over}) is easier to read than the most accurate,"
+            f"{chosen['title']} ({score}{over}) {merit} the most accurate,"
             f" {best['title']} ({_mean(best):.4g}), cannot be told from it and gives up next to nothing."
         )
     constant = next((m for m in able if m["name"] == BASELINE), None)

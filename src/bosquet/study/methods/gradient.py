@@ -21,7 +21,9 @@ from bosquet.study.scoring import RARE, answer_of
 # Below this many rows those set aside are too few to stop by, and folds are cheap.
 FOLDS_BELOW = 5_000
 ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
-MOST_ROUNDS, MOST_POINTS = 1_500, 60
+MOST_ROUNDS, MOST_POINTS = 2_000, 60
+# Small trees gain so little a round that the loss may stand still for many of them.
+PATIENCE = 120
 
 
 def _make(classes: bool, leaves: int, least: int, rounds: int, class_weight: Any, seed: int) -> Any:
@@ -59,7 +61,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 tunes=partial(_tunes, classes, leaves, 20, weight),
                 remakes=partial(_remakes, classes),
             )
-            for leaves in (8, 31, 63)
+            for leaves in (8, 16, 31, 63)
             for weight in weights
         ]
     least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
@@ -92,7 +94,9 @@ def staged_answers(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.
 
 def _make_stopping(classes: bool, leaves: int, least: int, class_weight: Any, seed: int) -> Any:
     model = _make(classes, leaves, least, MOST_ROUNDS, class_weight, seed)
-    return model.set_params(early_stopping=True, validation_fraction=0.2)
+    return model.set_params(
+        early_stopping=True, validation_fraction=0.2, n_iter_no_change=PATIENCE
+    )
 
 
 def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task) -> Found:
@@ -110,7 +114,9 @@ def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task
         eval_set=judges,
     )
     judged = judged_by_rows(task.metric, held, answer_of(model, held.X, task.metric), task.seed)
-    rounds = int(model.n_iter_)
+    stopped = int(model.n_iter_)
+    # More rows bear more rounds before they are learned by heart, about in proportion.
+    rounds = round(stopped * len(task.y) / len(task.train))
     setting = {"n_estimators": rounds, **_setting(leaves, least, class_weight)}
     label = f"{rounds} rounds, {_label(leaves, class_weight)}"
     make = partial(_make, classes, leaves, least, rounds, class_weight)
@@ -121,10 +127,10 @@ def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task
             "label": f"{done} rounds, {_label(leaves, class_weight)}",
             "setting": {**setting, "n_estimators": done},
             "score": float(losses[done - 1]),
-            "spread": judged.spread if done == rounds and title == task.metric.title else None,
-            "chosen": done == rounds,
+            "spread": judged.spread if done == stopped and title == task.metric.title else None,
+            "chosen": done == stopped,
         }
-        for done in _rounds_shown(len(losses), rounds)
+        for done in _rounds_shown(len(losses), stopped)
     ]
     return Found(
         points, "rounds", True, "validation rows", title,
