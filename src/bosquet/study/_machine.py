@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from bosquet._sklearn import effective_threads
@@ -37,7 +37,5 @@ def give_back_memory() -> None:
 
     Large matrices leave gaps behind, and a study of twenty methods would hold the sum of theirs.
     """
-    try:
+    with suppress(AttributeError, OSError, TypeError):  # another system has another library
         ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError, TypeError):  # another system, another library
-        pass

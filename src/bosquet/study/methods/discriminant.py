@@ -26,7 +26,9 @@ REGULARISATIONS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.001)
 
 def _make_barycentre(threshold: float, seed: int) -> Any:
     return prepared(
-        NearestCentroid(shrink_threshold=threshold or None, priors="empirical"), baseline=True, dtype="float32"
+        NearestCentroid(shrink_threshold=threshold or None, priors="empirical"),
+        baseline=True,
+        dtype="float32",
     )
 
 
@@ -44,7 +46,9 @@ def _barycentres(shape: TableShape) -> Sequence[Candidate]:
 
 def _make_linear(shrinkage: float, seed: int) -> Any:
     return prepared(
-        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage or None), baseline=True, dtype="float32"
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage or None),
+        baseline=True,
+        dtype="float32",
     )
 
 
@@ -61,7 +65,9 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _make_quadratic(regularisation: float, seed: int) -> Any:
-    return prepared(QuadraticDiscriminantAnalysis(reg_param=regularisation), baseline=True, dtype="float32")
+    return prepared(
+        QuadraticDiscriminantAnalysis(reg_param=regularisation), baseline=True, dtype="float32"
+    )
 
 
 def _quadratic(shape: TableShape) -> Sequence[Candidate]:

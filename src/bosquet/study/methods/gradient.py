@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,28 +24,42 @@ ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
 MOST_ROUNDS, MOST_POINTS = 2_000, 60
 # Small trees gain so little a round that the loss may stand still for many of them.
 PATIENCE = 120
+LEARNING_RATE = 0.05
+LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
 
 
-def _make(classes: bool, leaves: int, least: int, rounds: int, class_weight: Any, seed: int) -> Any:
+class Trees(NamedTuple):
+    """What the trees of a round may be, and the weights of the classes."""
+
+    leaves: int
+    least: int  # rows of a leaf
+    columns: float = 0.5  # share of them that a node chooses from
+    class_weight: Any = None
+
+    def setting(self) -> dict[str, Any]:
+        setting: dict[str, Any] = {"max_leaf_nodes": self.leaves, "min_samples_leaf": self.least}
+        setting |= {"max_features": self.columns, "learning_rate": LEARNING_RATE}
+        return setting | ({"class_weight": self.class_weight} if self.class_weight else {})
+
+    def label(self) -> str:
+        few = f", {self.columns:.0%} of the columns" if self.columns != 0.5 else ""
+        return f"{self.leaves} leaves{few}" + (", classes weighted" if self.class_weight else "")
+
+    @classmethod
+    def of(cls, setting: dict[str, Any]) -> Trees:
+        return cls(
+            setting["max_leaf_nodes"],
+            setting["min_samples_leaf"],
+            setting["max_features"],
+            setting.get("class_weight"),
+        )
+
+
+def boosted(classes: bool, trees: Trees, rounds: int, seed: int) -> Any:
+    """An unfitted model of so many rounds."""
     kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
-    given = {"class_weight": class_weight} if classes else {}
-    return kind(
-        n_estimators=rounds,
-        max_leaf_nodes=leaves,
-        min_samples_leaf=least,
-        early_stopping=False,
-        random_state=seed,
-        **given,
-    )
-
-
-def _setting(leaves: int, least: int, class_weight: Any) -> dict[str, Any]:
-    setting = {"max_leaf_nodes": leaves, "min_samples_leaf": least, "learning_rate": 0.05}
-    return {**setting, "class_weight": class_weight} if class_weight else setting
-
-
-def _label(leaves: int, class_weight: Any) -> str:
-    return f"{leaves} leaves" + (", classes weighted" if class_weight else "")
+    model = kind(n_estimators=rounds, early_stopping=False, random_state=seed)
+    return model.set_params(**trees.setting())
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -54,30 +68,39 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     if shape.n_rows >= FOLDS_BELOW:
         return [
             SelfTuned(
-                complexity=leaves,
-                label=_label(leaves, weight),
-                setting=_setting(leaves, 20, weight),
-                make=partial(_make_stopping, classes, leaves, 20, weight),
-                tunes=partial(_tunes, classes, leaves, 20, weight),
+                complexity=trees.leaves,
+                label=trees.label(),
+                setting=trees.setting(),
+                make=partial(_stopping, classes, trees),
+                tunes=partial(_tunes, classes, trees),
                 remakes=partial(_remakes, classes),
             )
             for leaves in (8, 16, 31, 63)
             for weight in weights
+            for trees in [Trees(leaves, 20, class_weight=weight)]
         ]
-    least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
     return [
         Staged(
             complexity=rounds,
-            label=f"{rounds} rounds, {_label(leaves, weight)}",
-            setting={"n_estimators": rounds, **_setting(leaves, least, weight)},
-            make=partial(_make, classes, leaves, least, rounds, weight),
-            family=_label(leaves, weight),
+            label=f"{rounds} rounds, {trees.label()}",
+            setting={"n_estimators": rounds, **trees.setting()},
+            make=partial(boosted, classes, trees, rounds),
+            family=trees.label(),
             stages=staged_answers,
         )
-        for leaves in (4, 8, 20)
-        for weight in weights
+        for sizes in _small_tables_trees(shape)
+        for trees in [sizes._replace(class_weight=weight) for weight in weights]
         for rounds in ROUNDS
     ]
+
+
+def _small_tables_trees(shape: TableShape) -> list[Trees]:
+    least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
+    found = [Trees(leaves, least) for leaves in (4, 8, 20)]
+    if shape.n_rows >= LARGE_TREES_FROM and shape.n_numbers + shape.n_categories >= MANY_COLUMNS:
+        # Fine trees that differ from each other: best where many columns tell a little each.
+        found.append(Trees(31, 5, 0.25))
+    return found
 
 
 def staged_answers(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.ndarray]:
@@ -92,16 +115,14 @@ def staged_answers(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.
         yield np.array(answer)
 
 
-def _make_stopping(classes: bool, leaves: int, least: int, class_weight: Any, seed: int) -> Any:
-    model = _make(classes, leaves, least, MOST_ROUNDS, class_weight, seed)
-    return model.set_params(
-        early_stopping=True, validation_fraction=0.2, n_iter_no_change=PATIENCE
-    )
+def _stopping(classes: bool, trees: Trees, seed: int) -> Any:
+    model = boosted(classes, trees, MOST_ROUNDS, seed)
+    return model.set_params(early_stopping=True, validation_fraction=0.2, n_iter_no_change=PATIENCE)
 
 
-def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task) -> Found:
+def _tunes(classes: bool, trees: Trees, task: Task) -> Found:
     """Boost until the loss on the rows held out no longer falls; its trace is the curve."""
-    model = _make_stopping(classes, leaves, least, class_weight, task.seed)
+    model = _stopping(classes, trees, task.seed)
     weight = task.weight
     held = Rows(
         rows_of(task.X, task.held), task.y[task.held], None if weight is None else weight[task.held]
@@ -117,14 +138,14 @@ def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task
     stopped = int(model.n_iter_)
     # More rows bear more rounds before they are learned by heart, about in proportion.
     rounds = round(stopped * len(task.y) / len(task.train))
-    setting = {"n_estimators": rounds, **_setting(leaves, least, class_weight)}
-    label = f"{rounds} rounds, {_label(leaves, class_weight)}"
-    make = partial(_make, classes, leaves, least, rounds, class_weight)
+    setting = {"n_estimators": rounds, **trees.setting()}
+    label = f"{rounds} rounds, {trees.label()}"
+    make = partial(boosted, classes, trees, rounds)
     losses, title = _as_scores(model, task.metric)
     points: list[CurvePoint] = [
         {
             "complexity": float(done),
-            "label": f"{done} rounds, {_label(leaves, class_weight)}",
+            "label": f"{done} rounds, {trees.label()}",
             "setting": {**setting, "n_estimators": done},
             "score": float(losses[done - 1]),
             "spread": judged.spread if done == stopped and title == task.metric.title else None,
@@ -141,10 +162,9 @@ def _tunes(classes: bool, leaves: int, least: int, class_weight: Any, task: Task
 def _remakes(classes: bool, setting: dict[str, Any]) -> Candidate | None:
     if "n_estimators" not in setting:
         return None
-    rounds, weight = setting["n_estimators"], setting.get("class_weight")
-    leaves, least = setting["max_leaf_nodes"], setting["min_samples_leaf"]
-    label = f"{rounds} rounds, {_label(leaves, weight)}"
-    make = partial(_make, classes, leaves, least, rounds, weight)
+    rounds, trees = setting["n_estimators"], Trees.of(setting)
+    label = f"{rounds} rounds, {trees.label()}"
+    make = partial(boosted, classes, trees, rounds)
     return Candidate(rounds, label, dict(setting), make)
 
 

@@ -21,8 +21,8 @@ def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
     classes = shape.task != "regression"
     large = shape.n_rows >= 5000
     least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
-    leaves, rounds = (31, 200) if large else (8, 120)
-    boosted = gradient._make(classes, leaves, least, rounds, None, seed)
+    leaves, rounds = (31, 350) if large else (8, 200)
+    boosted = gradient.boosted(classes, gradient.Trees(leaves, least), rounds, seed)
     grown: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
     columns = shape.n_numbers + shape.n_categories
     q = forests.columns_drawn(columns, classes)[-1]

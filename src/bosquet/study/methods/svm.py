@@ -110,7 +110,9 @@ def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
 
 
 def _make_machine(given: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
-    machine = KernelSVM(C=C, class_weight=weight, max_iter=MOST_STEPS, cache_size=KERNEL_CACHE, **given)
+    machine = KernelSVM(
+        C=C, class_weight=weight, max_iter=MOST_STEPS, cache_size=KERNEL_CACHE, **given
+    )
     return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
 
 
@@ -124,7 +126,9 @@ def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
 
 
 def _make_tube(given: dict[str, Any], C: float, seed: int) -> Any:
-    return prepared(ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MOST_STEPS, cache_size=KERNEL_CACHE, **given)))
+    return prepared(
+        ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MOST_STEPS, cache_size=KERNEL_CACHE, **given))
+    )
 
 
 def _make_linear_tube(C: float, seed: int) -> Any:
