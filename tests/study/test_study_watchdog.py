@@ -4,8 +4,12 @@ import threading
 import time
 
 import pytest
+from mixed_tables import judged, mixed_table
+from sklearn.dummy import DummyRegressor
+from stand_ins import method
 
 from bosquet.study._watchdog import OutOfTime, stopped_after
+from bosquet.study.tuning import tune
 
 
 def busy(seconds):
@@ -56,3 +60,35 @@ def test_threads_from_before_are_none_of_its_business():
         busy(20)
     other.join()
     assert told == ["done"]
+
+
+class Busy(DummyRegressor):
+    """Takes its time to say the mean."""
+
+    def __init__(self, seconds):
+        super().__init__()
+        self.seconds = seconds
+
+    def fit(self, X, y, sample_weight=None):
+        busy(self.seconds)
+        return super().fit(X, y)
+
+
+def tuned_within(seconds, fits):
+    """A method whose candidates take so many seconds each, stopped after some."""
+    X, y = mixed_table("regression", rows=60)
+    metric, shape = judged("regression", X, y)
+    tortoise = method("tortoise", lambda shape, pace, seed: Busy(pace), fits)
+    with stopped_after(seconds):
+        return tune(tortoise, X, y, shape, metric=metric, by="validation")
+
+
+def test_a_method_that_is_stopped_before_any_candidate_is_done_says_just_that():
+    with pytest.raises(OutOfTime):
+        tuned_within(0.3, [20.0, 20.0])
+
+
+def test_a_method_that_is_stopped_later_keeps_what_it_found():
+    tuned = tuned_within(0.5, [0.0, 20.0, 20.0])
+    assert tuned.setting == {"complexity": 0.0}
+    assert "time for 1 of 3 candidates" in tuned.message

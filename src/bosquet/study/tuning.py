@@ -16,6 +16,7 @@ from bosquet._targets import check_sample_weight
 from bosquet.study._affording import affordable_rows
 from bosquet.study._candidates import Found, SelfTuned, Task, groups_of
 from bosquet.study._trying import Clock, Tried, first_line, try_all
+from bosquet.study._watchdog import OutOfTime
 from bosquet.study.judging import WAYS, Judged, Rows, Way, fold_numbers, is_classes, way_for
 from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.pipelines import fit_weighted, takes_weights
@@ -208,6 +209,8 @@ class _Search:
             assert isinstance(candidate, SelfTuned)
             result = try_all(candidate.tunes, [(task,)])[0]
             longest = max(longest, result.seconds)
+            if self._stopped(result, trials, len(candidates)):
+                break
             if self._failed([candidate], [result]):
                 continue
             judged = Judged(result.value.score, result.value.spread)
@@ -235,6 +238,8 @@ class _Search:
             )
             last = self.clock.elapsed - before
             done = [result for result in results if result.begun]
+            if any(self._stopped(result, trials, len(candidates)) for result in done):
+                break
             if self._failed(group, done):
                 continue
             if len(done) < len(results):
@@ -250,6 +255,15 @@ class _Search:
                 else:
                     self.notes.append(f"{candidate.label} left out: its score is not a number")
         return trials
+
+    def _stopped(self, result: Tried, trials: Sequence[_Trial], there: int) -> bool:
+        """Whether a fit was stopped; what was found before it then has to do, and something must be."""
+        if not isinstance(result.error, OutOfTime):
+            return False
+        if not trials:
+            raise result.error
+        self._out_of_time(len(trials), there)
+        return True
 
     def _failed(self, group: Sequence[Candidate], results: Sequence[Tried]) -> bool:
         error = next((result.error for result in results if result.error is not None), None)
