@@ -230,6 +230,7 @@ def test_methods_that_cannot_be_told_apart_are_marked_and_no_others() -> None:
 
 
 def winning(record: Record, place: int, level: list[int]) -> Record:
+    record["exploration"]["warnings"] = []
     done = [m for m in record["methods"] if m["status"] == "done"]
     for i, method in enumerate(done):
         method["mean"], method["interval"] = 0.5 + 0.01 * i, [0.4, 0.6]
@@ -274,6 +275,31 @@ def test_the_headline_admits_when_a_constant_does_as_well() -> None:
     record = winning(sample_record("regression"), 0, [5])
     assert record["methods"][5]["name"] == "constant"
     assert "constant answer" in headline(record)
+
+
+def test_a_leak_and_copies_are_told_beside_the_answer() -> None:
+    record = winning(sample_record("regression"), 0, [1])
+    plain = page_html(record)
+    assert "Look here first" not in plain
+    told = [
+        ("leak", "high", "size is price in other words: drop it."),
+        ("duplicates", "medium", "20 rows are copies of others."),
+        ("outliers", "medium", "size: a few values lie very far out."),
+    ]
+    record["exploration"]["warnings"] = [
+        {"kind": kind, "severity": severity, "columns": ["size"], "message": message}
+        for kind, severity, message in told
+    ]
+    assert headline(record).endswith(" – but “size” gives it away")
+    opening = Outline(page_html(record)).text.split("The methods, best first")[0]
+    assert "Look here first" in opening
+    assert [message in opening for _, _, message in told] == [True, True, False]
+
+
+def test_a_mean_of_means_is_called_a_mean() -> None:
+    record = winning(sample_record("regression"), 0, [1])
+    record["metric"]["title"] = "Mean cost"
+    assert "the mean cost of" in answer(record)[0]
 
 
 def test_one_split_claims_nothing_about_differences() -> None:

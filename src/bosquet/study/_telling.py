@@ -90,10 +90,12 @@ def introduction(table: Any, metric: Metric, budget: float | None, n_methods: in
     n, d = table.X.shape
     kind = "a number"
     if target.is_classes:
-        rare = f", {target.rarest:.1%} the rarer" if target.task == "binary" else ""
-        kind = f"{len(target.classes)} classes{rare}"
+        kind = f"{len(target.classes)} classes"
+        if target.task == "binary":
+            label = str(target.classes[target.positive])
+            kind += f", {label!r} looked for ({target.looked_for:.1%})"
     time = "counted schedule" if budget is None else f"budget {in_words(budget)}"
     return (
         f"{n:,} rows, {d:,} columns; {target.name}: {kind}; judged by {metric.title}; "
-        f"{n_methods} methods; {time}"
+        f"{n_methods} {'method' if n_methods == 1 else 'methods'}; {time}"
     )

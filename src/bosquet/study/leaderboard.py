@@ -6,6 +6,7 @@ import html
 from typing import Any
 
 from bosquet.study._frames import pandas_or_error
+from bosquet.study.alarms import alarms
 from bosquet.study.record import MethodRecord, Record
 
 
@@ -94,15 +95,20 @@ def as_text(record: Record) -> str:
         for line in lines
     ]
     winner = record["winner"]
-    return "\n".join([summary(record), "", *text, *(["", winner["why"]] if winner else [])])
+    first = [f"Look here first: {one['message']}" for one in alarms(record["exploration"])]
+    why = ["", winner["why"]] if winner else []
+    return "\n".join([summary(record), *first, "", *text, *why])
 
 
 def summary(record: Record) -> str:
     """What was studied, in one line."""
-    splits = "1 split" if record["repeats"] == 1 else f"{record['repeats']} splits"
+    tests = f"{record['n_test']:,} test rows"
+    splits = f"1 split with {tests}"
+    if record["repeats"] > 1:
+        splits = f"{record['repeats']} splits with {tests} each"
     return (
-        f"{record['title']}: {record['n_rows']:,} rows, {record['task']}, {splits} with"
-        f" {record['n_test']:,} test rows each, {record['seconds']:.0f} s"
+        f"{record['title']}: {record['n_rows']:,} rows, {record['task']}, {splits},"
+        f" {record['seconds']:.0f} s"
     )
 
 
@@ -116,7 +122,11 @@ def as_html(record: Record) -> str:
     )
     winner = record["winner"]
     why = f"<p>{html.escape(winner['why'])}</p>" if winner else ""
+    first = "".join(
+        f"<p><b>Look here first:</b> {html.escape(one['message'])}</p>"
+        for one in alarms(record["exploration"])
+    )
     return (
-        f"<div><p><b>{html.escape(summary(record))}</b></p>"
+        f"<div><p><b>{html.escape(summary(record))}</b></p>{first}"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{why}</div>"
     )

@@ -48,20 +48,22 @@ function complexityChart(method) {
     height: 215,
     x: { domain: extent(points.map((point) => point.at)), log, title: curve.parameter, pad: 0.03,
       ticks: placed ? undefined : points.map((point) => [point.at, point.label]) },
-    y: { domain: curveDomain(points, spread), title: curve.score, pad: 0.05 },
+    y: { domain: curveDomain(points, spread, better === Math.max), title: curve.score, pad: 0.05 },
     marks: ({ add, x, y }) => {
       if (line.length > 1 && line.some((point) => spread(point) > 0)) {
         add("path", { class: "band f-blue", d: bandBetween(
           line.map((point) => [x(point.at), y(inside(y, point.score - spread(point)))]),
           line.map((point) => [x(point.at), y(inside(y, point.score + spread(point)))])) });
       }
-      add("path", { class: "line c-blue", d: pathThrough(line.map((point) => [x(point.at), y(point.score)])) });
+      add("path", { class: "line c-blue", d: pathThrough(line.map((point) => [x(point.at), heightAt(y, point)])) });
       for (const point of points) {
-        if (point !== chosen) add("circle", { class: "open c-blue", cx: x(point.at), cy: y(point.score),
-          r: points.length > 40 ? 1.5 : 3 });
+        if (point !== chosen) add("circle", { class: beyondAxis(y, point) ? "open c-grey" : "open c-blue",
+          cx: x(point.at), cy: heightAt(y, point), r: points.length > 40 ? 1.5 : 3 },
+        beyondAxis(y, point) && s("title", {}, "beyond the axis"));
       }
       if (chosen) add("circle", { class: "f-blue", cx: x(chosen.at), cy: y(chosen.score), r: 6 });
-      return points.map((point) => ({ x: x(point.at), y: y(point.score), words: told(point) }));
+      return points.map((point) => ({ x: x(point.at), y: heightAt(y, point),
+        words: told(point) + (beyondAxis(y, point) ? "\nbeyond the axis" : "") }));
     },
     table: () => ({ columns: [curve.parameter, curve.score, "standard error", "chosen"],
       rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.spread, places),
@@ -70,10 +72,21 @@ function complexityChart(method) {
 }
 
 const inside = (scale, value) => Math.min(Math.max(value, scale.domain[0]), scale.domain[1]);
+const heightAt = (scale, point) => scale(inside(scale, point.score));
+const beyondAxis = (scale, point) => inside(scale, point.score) !== point.score;
 
-// The whole curve, with the bands where they do not dwarf it.
-function curveDomain(points, spread) {
-  const [low, high] = extent(points.map((point) => point.score));
+/* The curve, with the bands where they do not dwarf it. A setting far worse than the others, as one neighbour
+   often is, would flatten them all: where the better three quarters lie much closer together than the whole,
+   they and as much again fill the axis, and what is worse stays at its edge. */
+function curveDomain(points, spread, highIsBetter) {
+  const scores = points.map((point) => point.score).sort((a, b) => (highIsBetter ? b - a : a - b));
+  let [low, high] = extent(scores);
+  const inner = Math.abs(scores[Math.ceil(0.75 * scores.length) - 1] - scores[0]);
+  if (points.length >= 5 && inner > 0 && high - low > 6 * inner) {
+    if (highIsBetter) low = high - 2.5 * inner;
+    else high = low + 2.5 * inner;
+    return [low - 0.1 * inner, high + 0.1 * inner];
+  }
   const room = Math.max((high - low) / 2, Math.abs(high) * 0.002);
   return extent(points.flatMap((point) => [
     Math.max(point.score - spread(point), low - room), Math.min(point.score + spread(point), high + room)]));

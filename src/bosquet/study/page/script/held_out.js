@@ -147,7 +147,8 @@ function trustFacts() {
       : known(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
     facts.push(h("p", {},
       `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
-      + `held it in ${percent(coverage.observed)} of the test rows${size}.`));
+      + `held it in ${percent(coverage.observed)} of the test rows${size}. `
+      + "Each half of these rows was looked at with limits that were set on the other half."));
   }
   if (calibration && (known(calibration.ece) || known(calibration.brier))) {
     const after = (key) => (known(calibration[`${key}_after`])
