@@ -1,0 +1,95 @@
+"""A browser with a page of a study open, for the tests of what a reader can do with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bosquet.study.page import write_page
+from bosquet.study.record import Record
+
+CHROMIUM = next(
+    (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None
+)
+DRIVER = shutil.which("chromedriver")
+# For `pytestmark`: where there is no browser the tests are skipped, and one worker runs all of them.
+IN_CHROMIUM = [
+    pytest.mark.skipif(
+        CHROMIUM is None or DRIVER is None,
+        reason="no Chromium with its driver here; tools/install_browser.sh installs them",
+    ),
+    pytest.mark.xdist_group("chromium"),
+]
+
+
+class Reader:
+    """A browser with a page of a study open."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver, self.folder = driver, folder
+        self.written = 0
+
+    def show(
+        self, record: Record, *, width: int = 1280, height: int = 900, dark: bool = False
+    ) -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=height, deviceScaleFactor=1, mobile=width < 500,
+        )  # fmt: skip
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        # Without gliding: what is looked for is where it will be.
+        motion = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.command("Emulation.setEmulatedMedia", features=[scheme, motion])
+        self.written += 1
+        place = write_page(record, self.folder / f"page {self.written}.html")
+        self.driver.get_log("browser")
+        self.driver.get(place.as_uri())
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        return self.driver.execute_cdp_cmd(name, arguments)
+
+    def ask(self, expression: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(f"return {expression}", *arguments)
+
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def press(self, element: Any, *keys: str) -> None:
+        self.driver.execute_script("arguments[0].focus()", element)
+        element.send_keys(*keys)
+
+    def click(self, element: Any) -> None:
+        self.driver.execute_script(
+            "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element
+        )
+        element.click()
+
+    def complaints(self) -> list[str]:
+        return [f"{entry['level']}: {entry['message']}" for entry in self.driver.get_log("browser")]
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Reader]:
+    """A browser that writes its pages to a folder; it is closed in the end."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    # No sandbox: it cannot be had as root, and the only page opened is our own.
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    try:
+        yield Reader(driver, folder)
+    finally:
+        driver.quit()
