@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +15,15 @@ CHROMIUM = next(
     (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None
 )
 DRIVER = shutil.which("chromedriver")
-# For `pytestmark`: where there is no browser the tests are skipped, and one worker runs all of them.
+# One worker runs all tests of the page: the sample records and the browser are made once.
+PAGE = pytest.mark.xdist_group("page")
+# For `pytestmark`: where there is no browser the tests are skipped.
 IN_CHROMIUM = [
     pytest.mark.skipif(
         CHROMIUM is None or DRIVER is None,
         reason="no Chromium with its driver here; tools/install_browser.sh installs them",
     ),
-    pytest.mark.xdist_group("chromium"),
+    PAGE,
 ]
 
 
@@ -76,9 +76,21 @@ class Reader:
         return [f"{entry['level']}: {entry['message']}" for entry in self.driver.get_log("browser")]
 
 
-@contextmanager
-def opened(folder: Path) -> Iterator[Reader]:
-    """A browser that writes its pages to a folder; it is closed in the end."""
+_READER = pytest.StashKey[Reader]()
+
+
+@pytest.fixture(scope="session", name="reader")
+def one_reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    """The browser: the same for every file that imports this fixture, closed when all tests are done."""
+    stash = request.config.stash
+    if _READER not in stash:
+        driver = _driver()
+        request.config.add_cleanup(driver.quit)
+        stash[_READER] = Reader(driver, tmp_path_factory.mktemp("pages"))
+    return stash[_READER]
+
+
+def _driver() -> Any:
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     from selenium.webdriver.chrome.service import Service
 
@@ -88,8 +100,4 @@ def opened(folder: Path) -> Iterator[Reader]:
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    try:
-        yield Reader(driver, folder)
-    finally:
-        driver.quit()
+    return webdriver.Chrome(options=options, service=Service(DRIVER))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from page_outline import Outline
+from page_reader import PAGE
 from sample_records import sample_record
 
 from bosquet.study.page import page_html
 from bosquet.study.page.answer import answer, headline
 from bosquet.study.page.wording import decimal, in_sentence
 from bosquet.study.record import Record
+
+pytestmark = PAGE
 
 
 def winning(record: Record, place: int, level: list[int]) -> Record:

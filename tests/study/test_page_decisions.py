@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from page_reader import IN_CHROMIUM, Reader
+from page_reader import IN_CHROMIUM, Reader, one_reader  # noqa: F401
 from sample_records import method_named, sample_record
 
 pytest.importorskip("selenium", reason="selenium is not installed")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from hostile_names import HOSTILE, renamed
-from page_reader import IN_CHROMIUM, Reader
+from page_reader import IN_CHROMIUM, Reader, one_reader  # noqa: F401
 from sample_records import method_named, sample_record
 
 from bosquet.study.record import Record
