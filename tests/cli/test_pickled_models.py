@@ -47,7 +47,9 @@ def test_the_study_says_what_it_kept_and_how_to_use_it(bosquet, sales, tmp_path,
     ]
     code, said, err = bosquet(*asked, "-q", "--no-report", "--save", "best.bosquet")
     assert code == 0, err
-    assert "best.bosquet is not written: a model file holds Bosquet's own models alone" in said
+    assert (
+        "best.bosquet is not written: Linear regression (ridge) is not wholly Bosquet's own" in said
+    )
     assert "bosquet predict best.bosquet.pkl NEW.csv --trust" in said
     assert [path.name for path in tmp_path.iterdir()] == ["best.bosquet.pkl"]
 

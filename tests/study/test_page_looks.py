@@ -143,3 +143,25 @@ def test_sections_are_reached_from_the_bar(reader: Reader) -> None:
     reader.show(sample_record())
     reader.one(".bar nav a[href='#data']").click()
     assert abs(reader.ask("document.querySelector('#data').getBoundingClientRect().top")) <= 120
+
+
+def test_years_have_no_mark_for_thousands_and_every_axis_has_ticks(reader: Reader) -> None:
+    record = sample_record()
+    column = record["exploration"]["columns"][0]
+    years = {
+        "edges": [2021.5, 2022.25, 2023.0, 2024.5],
+        "levels": None,
+        "counts": {"all": [5, 9, 2]},
+    }
+    column.update(name="opened", kind="date", histogram=years, relation=1.0)
+    reader.show(record)
+    words = reader.ask(
+        "[...document.querySelectorAll('#data .chart')].find(c => c.textContent.startsWith('opened'))"
+        ".querySelector('svg').textContent"
+    )
+    assert "2022" in words
+    assert "2,02" not in words
+    ticks = reader.ask(
+        "[...document.querySelectorAll('#complexity svg')].map(s => s.querySelectorAll('.gridline').length)"
+    )
+    assert min(ticks) >= 3

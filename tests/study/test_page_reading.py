@@ -125,6 +125,7 @@ def test_one_bad_setting_does_not_flatten_a_curve(reader: Reader) -> None:
     ]  # fmt: skip
     method["curve"].update(points=points, log=False, score=record["metric"]["title"])
     reader.show(record)
+    assert "1 setting beyond the axis" in reader.one("#complexity figure").text
     svg = reader.one("#complexity svg")
     heights = [float(c.get_attribute("cy")) for c in svg.find_elements(By.TAG_NAME, "circle")]
     drawn = max(heights) - min(heights)

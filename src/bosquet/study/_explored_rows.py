@@ -77,10 +77,9 @@ def _told(names: list[str], effects: np.ndarray, X: Any, row: int) -> list[Reaso
 
 
 def row_losses(y: np.ndarray, answer: np.ndarray, metric: Metric) -> np.ndarray:
-    """The loss of each row, by the metric if it has one, else by the usual loss of the task."""
-    if metric.needs == "number":
-        losses = metric.losses(y, answer)
-        return np.abs(np.asarray(y, float) - answer) if losses is None else losses
+    """The loss of each row: of numbers the error, of classes by the metric if it has one, or the log loss."""
+    if metric.needs == "number":  # in the unit of the target, which a reader knows
+        return np.abs(np.asarray(y, float) - answer)
     if metric.needs == "probability":
         losses = metric.losses(y, answer)
         if losses is not None:

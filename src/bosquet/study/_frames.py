@@ -58,7 +58,9 @@ def rows_called(index: Any) -> str:
     if not isinstance(index, pandas.RangeIndex):
         return "Rows have their names of the table's index."
     if index.start == 1:
-        return "Rows are counted from 1, the first below the header, as bosquet explain --row counts them."
+        return (
+            "Rows are counted from 1, the first below the header, as bosquet explain counts them."
+        )
     return "Rows are counted from 0, as Python does." if index.start == 0 else ""
 
 

@@ -222,7 +222,7 @@ class Run:
         notes = []
         fewer = [row for row in rows if row["subsampled"]]
         if fewer:
-            told = ", ".join(f"{row['title']} on {row['rows_used']:,}" for row in fewer)
+            told = "; ".join(f"{row['title']} on {row['rows_used']:,}" for row in fewer)
             notes.append(f"Too dear for all training rows, and tuned on a subsample: {told}.")
         if len(schedule.splits) < FEWEST_SPLITS:
             notes.append(
@@ -231,7 +231,7 @@ class Run:
             )
         late = [row["title"] for row in rows if row["message"] == NO_TIME]
         if late:
-            notes.append(f"No time was left for {', '.join(late)}.")
+            notes.append(f"No time was left for {'; '.join(late)}.")
         return notes
 
     def _record(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from bosquet.study._figures import figure
 from bosquet.study._frames import pandas_or_error
 from bosquet.study.alarms import alarms
 from bosquet.study.record import MethodRecord, Record
@@ -66,9 +67,10 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
     difference = method["difference"]
     told = "best"
     if difference is not None:
-        told = f"{difference['mean']:+.3g}"
+        told = figure(difference["mean"], 3, signed=True)
         if difference["low"] is not None and difference["high"] is not None:
-            told += f" [{difference['low']:+.3g}, {difference['high']:+.3g}]"
+            ends = (figure(difference[end], 3, signed=True) for end in ("low", "high"))
+            told += f" [{' to '.join(ends)}]"
         told += "" if difference["distinguishable"] else "  not distinguishable"
     marks = []
     winner = record["winner"]
@@ -78,8 +80,8 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
         marks.append(f"on {method['rows_used']:,} rows")
     return [
         method["title"],
-        f"{method['mean']:.4g}",
-        "" if interval is None else f"[{interval[0]:.4g}, {interval[1]:.4g}]",
+        figure(method["mean"]),
+        "" if interval is None else f"[{figure(interval[0])} to {figure(interval[1])}]",
         told,
         f"{method['fit_seconds']:.1f} s",
         ", ".join(marks),

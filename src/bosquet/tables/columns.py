@@ -261,7 +261,8 @@ def _plan_categories(
         names = distinct >= MOSTLY * rows and not any(" " in text for text in texts[:1000])
         reason = "identifier" if names else "text"
         what = "an identifier" if names else "text"
-        return _left_out(name, reason), f"{what}, different in most rows; left out"
+        often = "every row" if distinct == rows else "most rows"
+        return _left_out(name, reason), f"{what}, different in {often}; left out"
     if distinct > MANY_LEVELS and not note:
         note = "a category of many levels"
     return ColumnPlan(name, "category", outputs=(name,)), note

@@ -53,10 +53,12 @@ def run(arguments: Any) -> None:
         return _one_row(arguments, model, frame)
     if arguments.label is not None:
         raise UserError(f"--class {arguments.label} is of one row: add --row")
+    from bosquet.study._figures import figure
+
     ranking, rows, how = _ranking(arguments, model, frame)
     top = ranking[0][1] if ranking and ranking[0][1] > 0 else 1.0
     lines = [
-        [name, f"{value:.4g}", "█" * round(_BAR * value / top)]
+        [name, figure(value), "█" * round(_BAR * value / top)]
         for name, value in ranking[: arguments.top]
     ]
     what = f"mean |Shapley value| of each column over {rows:,} rows{how}"
@@ -108,6 +110,8 @@ def _reasons(model: Any, rows: Any, places: Any, frame: Any) -> Any:
 def _one_row(arguments: Any, model: Any, frame: Any) -> None:
     import numpy as np
 
+    from bosquet.study._figures import figure
+
     one = frame.iloc[[arguments.row - 1]]
     table, said = model.features(one), model.predict(one)[0]
     what, place = model.target or "the answer", None
@@ -141,13 +145,13 @@ def _one_row(arguments: Any, model: Any, frame: Any) -> None:
         "reasons": reasons,
     }
     shown = reasons[: arguments.top]
-    rows = [[f"{r['effect']:+.4g}", f"{r['feature']} = {r['value']}"] for r in shown]
+    rows = [[figure(r["effect"], signed=True), f"{r['feature']} = {r['value']}"] for r in shown]
     rest = sum(r["effect"] for r in reasons[arguments.top :])
     if len(reasons) > len(shown):
-        rows.append([f"{rest:+.4g}", f"{len(reasons) - len(shown)} other columns"])
+        rows.append([figure(rest, signed=True), f"{len(reasons) - len(shown)} other columns"])
     text = (
-        f"row {arguments.row}: {said}\n"
-        f"score of {what}: {raw:.4g} = {base:.4g} without knowing the row, and\n"
+        f"row {arguments.row}: {figure(said, 6) if place is None else said}\n"
+        f"score of {what}: {figure(raw)} = {figure(base)} without knowing the row, and\n"
         + columns(rows, right=(0,))
     )
     answer(arguments, as_json, text)

@@ -171,8 +171,8 @@ def _saved(path: str, study: Any) -> tuple[str, str]:
             return path, f"The model is {os.path.abspath(path)}: bosquet predict {path} NEW.csv"
         except ValueError:
             reason = (
-                f"{path} is not written: a model file holds Bosquet's own models alone, and"
-                f" {study.best_.title} is none, or has parts that are none. "
+                f"{path} is not written: {study.best_.title} is not wholly Bosquet's own, and a model file"
+                " holds nothing else. "
             )
             path += PICKLED
     with written(path) as place, open(place, "wb") as file:

@@ -41,14 +41,16 @@ function complexityChart(method) {
   const places = placesFor(points.map((point) => point.score));
   const told = (point) => `${point.label}\n${curve.score} ${decimal(point.score, places)}`
     + (known(point.spread) ? ` ± ${decimal(point.spread, places)}` : "") + (point.chosen ? "\nchosen" : "");
+  const domain = curveDomain(points, spread, better === Math.max);
+  const far = points.filter((point) => point.score < domain[0] || point.score > domain[1]).length;
   return chart({
     title: method.title,
-    subtitle: `${chosen ? `${chosen.label}, ` : ""}by ${curve.by}`,
+    subtitle: `${chosen ? `${chosen.label}, ` : ""}by ${curve.by}${far ? `; ${counted(far, "setting")} beyond the axis` : ""}`,
     label: `${method.title}: ${inSentence(curve.score)} against ${curve.parameter}, by ${curve.by}. ${chosen ? `Chosen: ${chosen.label}, ${decimal(chosen.score, places)}.` : ""}`,
     height: 215,
     x: { domain: extent(points.map((point) => point.at)), log, title: curve.parameter, pad: 0.03,
       ticks: placed ? undefined : points.map((point) => [point.at, point.label]) },
-    y: { domain: curveDomain(points, spread, better === Math.max), title: curve.score, pad: 0.05 },
+    y: { domain, title: curve.score, pad: 0.05 },
     marks: ({ add, x, y }) => {
       if (line.length > 1 && line.some((point) => spread(point) > 0)) {
         add("path", { class: "band f-blue", d: bandBetween(
@@ -75,18 +77,18 @@ const inside = (scale, value) => Math.min(Math.max(value, scale.domain[0]), scal
 const heightAt = (scale, point) => scale(inside(scale, point.score));
 const beyondAxis = (scale, point) => inside(scale, point.score) !== point.score;
 
-/* The curve, with the bands where they do not dwarf it. A setting far worse than the others, as one neighbour
-   often is, would flatten them all: where the better three quarters lie much closer together than the whole,
-   they and as much again fill the axis, and what is worse stays at its edge. */
+/* The curve, with the bands where they do not dwarf it. Settings many times worse than the best, as one
+   neighbour often is, would flatten all others: they stay at the edge of the axis unless they are the most. */
 function curveDomain(points, spread, highIsBetter) {
-  const scores = points.map((point) => point.score).sort((a, b) => (highIsBetter ? b - a : a - b));
-  let [low, high] = extent(scores);
-  const inner = Math.abs(scores[Math.ceil(0.75 * scores.length) - 1] - scores[0]);
-  if (points.length >= 5 && inner > 0 && high - low > 6 * inner) {
-    if (highIsBetter) low = high - 2.5 * inner;
-    else high = low + 2.5 * inner;
-    return [low - 0.1 * inner, high + 0.1 * inner];
+  const scores = points.map((point) => point.score);
+  const best = (highIsBetter ? Math.max : Math.min)(...scores);
+  const near = scores.filter((score) => Math.abs(score - best) <= 2 * Math.abs(best));
+  const [closest, farthest] = extent(near);
+  if (near.length < scores.length && near.length >= scores.length / 2 && farthest > closest) {
+    const more = 0.4 * (farthest - closest);
+    return highIsBetter ? [closest - more, farthest] : [closest, farthest + more];
   }
+  const [low, high] = extent(scores);
   const room = Math.max((high - low) / 2, Math.abs(high) * 0.002);
   return extent(points.flatMap((point) => [
     Math.max(point.score - spread(point), low - room), Math.min(point.score + spread(point), high + room)]));

@@ -50,7 +50,8 @@ function rowMatches(row, { kind, search, truth }) {
 }
 
 function rowTable(rows, state, choose) {
-  const scored = state.kind === "outlier" ? "Oddness" : state.kind === "all" ? "Loss, oddness" : "Loss";
+  const loss = RECORD.task === "regression" ? "Error" : "Loss";
+  const scored = state.kind === "outlier" ? "Oddness" : state.kind === "all" ? `${loss}, oddness` : loss;
   const places = placesFor(rows.map((row) => row.score));
   const body = h("tbody", {}, rows.map((row, i) => h("tr",
     { tabindex: row === state.chosen ? "0" : "-1", "aria-selected": String(row === state.chosen), "data-index": i },
