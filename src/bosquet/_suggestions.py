@@ -15,7 +15,7 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
     """The known name that was most likely meant, None where none is near.
 
     Names are near that differ in capitals and marks alone, in a slip of the finger, or of which one, and
-    only one, holds what was given.
+    only one, holds what was given or has it as initials.
 
     Examples
     --------
@@ -23,6 +23,8 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
     >>> methods = ["cart", "knn", "random-forest", "gradient-boosting"]
     >>> nearest("cartt", methods), nearest("Random Forest", methods), nearest("boosting", methods)
     ('cart', 'random-forest', 'gradient-boosting')
+    >>> nearest("rf", methods)
+    'random-forest'
     >>> nearest("nope", ["slope", "one", "price"]) is None
     True
     """
@@ -46,7 +48,9 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
         if best[0] >= ALIKE:
             return best[1]
     holding = [name for name in names if len(wanted) >= FEWEST_LETTERS and wanted in _bare(name)]
-    return holding[0] if len(holding) == 1 else None
+    short = [name for name in names if len(wanted) > 1 and _initials(name) == wanted]
+    found = holding or short
+    return found[0] if len(found) == 1 else None
 
 
 def hint(given: str, known: Iterable[str], shown: int = SHOWN) -> str:
@@ -57,6 +61,10 @@ def hint(given: str, known: Iterable[str], shown: int = SHOWN) -> str:
         return f"did you mean {near!r}?"
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
     return f"there {'is' if len(names) == 1 else 'are'} {', '.join(map(repr, names[:shown]))}{more}"
+
+
+def _initials(name: str) -> str:
+    return "".join(word[0] for word in re.split(r"[\W_]+", name.casefold()) if word)
 
 
 def _bare(name: str) -> str:

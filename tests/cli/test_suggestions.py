@@ -24,6 +24,7 @@ METHODS = [
         ("extratrees", "extra-trees"),
         ("forest", "random-forest"),
         ("KNN", "knn"),
+        ("gb", "gradient-boosting"),
     ],
 )
 def test_slips_of_the_finger_are_understood(given, meant):
