@@ -68,9 +68,9 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
     told = "best"
     if difference is not None:
         told = figure(difference["mean"], 3, signed=True)
-        if difference["low"] is not None and difference["high"] is not None:
-            ends = (figure(difference[end], 3, signed=True) for end in ("low", "high"))
-            told += f" [{' to '.join(ends)}]"
+        low, high = difference["low"], difference["high"]
+        if low is not None and high is not None:
+            told += f" [{figure(low, 3, signed=True)} to {figure(high, 3, signed=True)}]"
         told += "" if difference["distinguishable"] else "  not distinguishable"
     marks = []
     winner = record["winner"]
