@@ -118,6 +118,8 @@ def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
             "did you mean 'random-forest'?",
         ),
         (["studdy", "t.csv"], "did you mean 'study'?"),
+        (["study", "t.csv", "--targt", "y"], "there is no option --targt; did you mean --target?"),
+        (["study", "t.csv", "-t", "y", "--frobnicate=3"], "there is no option --frobnicate (see"),
         (["fit", "t.csv", "-t", "y", "-o", "m", "--delimiter", "ab"], "one character"),
         (["fit", "t.csv", "-t", "y", "-o", "m", "--encoding", "klingon"], "no encoding 'klingon'"),
         (["fit", "t.csv", "-t", "y", "-o", "."], "it is a folder"),

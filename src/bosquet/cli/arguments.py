@@ -57,6 +57,25 @@ def joined(words: Sequence[str]) -> list[str]:
     return found
 
 
+def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """An option that is none, told before argparse misses the one that it was meant for."""
+    from bosquet._suggestions import nearest
+
+    subparsers = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    command = subparsers.choices.get(next((word for word in words if word[:1] != "-"), ""))
+    if command is None:
+        return
+    known = [name for name in command._option_string_actions if name.startswith("--")]
+    for word in words:
+        if word == "--":
+            return
+        name = word.split("=", 1)[0]
+        if name.startswith("--") and name not in known:
+            near = nearest(name, known)
+            meant = f"; did you mean {near}?" if near else ""
+            raise UserError(f"there is no option {name}{meant} (see {command.prog} --help)")
+
+
 def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
     """The parser of one command, from what its module says."""
     examples = textwrap.indent(textwrap.dedent(module.EXAMPLES).strip(), "  ")

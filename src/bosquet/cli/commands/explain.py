@@ -136,6 +136,8 @@ def _one_row(arguments: Any, model: Any, frame: Any) -> None:
         for f in order
     ]
     raw = base + float(effects.sum())
+    if abs(raw) < 1e-12 * (abs(base) + float(np.abs(effects).sum())):
+        raw = 0.0  # but for rounding
     as_json = {
         "row": arguments.row,
         "prediction": said,
