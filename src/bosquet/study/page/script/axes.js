@@ -27,7 +27,7 @@ function tickWords(value, places) {
   if (places === 0 && size >= 1e9) return `${num(value / 1e9)} bn`;
   if (places === 0 && size >= 1e6) return `${num(value / 1e6)} m`;
   // Of four digits many are years, and all are read without a mark.
-  return places === 0 && size < 1e4 ? decimal(value, 0).replace(",", "") : decimal(value, places);
+  return size < 1e4 ? decimal(value, places).replace(",", "") : decimal(value, places);
 }
 
 // A date as the tables have it, in years: "2023", or "2023-07" inside a year.
