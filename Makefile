@@ -33,10 +33,10 @@ demo: $(DONE)/package $(DONE)/extra-study  ## study a data set that comes along,
 	$(PY) -m bosquet demo $(ARGS)
 
 test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
-	$(PY) -m pytest -n auto $(ARGS)
+	$(PY) -m pytest -n auto --dist loadgroup $(ARGS)
 
 test-all: $(DONE)/package $(DONE)/extra-test  ## run all tests, the slow ones too
-	$(PY) -m pytest -n auto -m "" $(ARGS)
+	$(PY) -m pytest -n auto --dist loadgroup -m "" $(ARGS)
 
 lint: $(DONE)/package $(DONE)/extra-lint  ## check style, types and who may use whom
 	$(PY) -m ruff check $(PYTHON_DIRS)

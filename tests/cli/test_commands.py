@@ -34,6 +34,26 @@ def test_fit_tells_scores_on_rows_held_out(bosquet, sales, tmp_path):
     assert found["holdout"]["r2"] > 0.9
 
 
+def test_fit_tells_precision_and_recall_of_the_class_that_is_looked_for(bosquet, sales, tmp_path):
+    words = [
+        "fit",
+        sales,
+        "-t",
+        "sold",
+        "--method",
+        "tree",
+        "--holdout",
+        "0.5",
+        "-o",
+        tmp_path / "m",
+    ]
+    _, said, _ = bosquet(*words, "--set", "max_depth=1", "--positive", "no")
+    assert "precision of 'no' 0." in said
+    found = json.loads(bosquet(*words, "--positive", "yes", "--json")[1])
+    assert found["positive"] == "yes"
+    assert found["holdout"]["recall"] > 0.6
+
+
 @pytest.mark.parametrize(
     "method", ["gradient-boosting", "random-forest", "extra-trees", "bagging", "adaboost", "tree"]
 )
@@ -97,7 +117,7 @@ def test_explain_takes_a_class_of_several(bosquet, tmp_path):
         "explain", tmp_path / "m", tmp_path / "t.csv", "--row", 1, "--class", "d"
     )
     assert code == 2
-    assert "is none of a, b, c" in err
+    assert "there are 'a', 'b', 'c'" in err
 
 
 def test_tree_prints_text_graphs_sql_python_and_pictures(bosquet, sales, tmp_path):
@@ -144,31 +164,39 @@ def test_info_tells_of_the_machine_of_models_and_of_tables(bosquet, sales, model
 
 
 def test_bench_measures_every_library_that_is_there(bosquet, monkeypatch):
+    from types import SimpleNamespace
+
     from bosquet.cli.commands import bench
 
-    everything = bench.installed(3, 1)
-    assert {"Bosquet", "scikit-learn"} <= set(everything)
-    few = {
-        name: everything[name] for name in ("Bosquet", "scikit-learn")
-    }  # the others take long to load
-    monkeypatch.setattr(bench, "installed", lambda rounds, threads: few)
+    usual = bench.importlib.import_module
+
+    def without_peers(name):  # which take long to load
+        if name.split(".")[0] not in ("bosquet", "sklearn"):
+            raise ImportError(name)
+        return usual(name)
+
+    monkeypatch.setattr(bench, "importlib", SimpleNamespace(import_module=without_peers))
     words = ["bench", "--rows", 400, "--rounds", 3, "--turns", 1, "--jobs", 1, "-q"]
     code, said, _ = bosquet(*words, "--json")
     results = json.loads(said)["results"]
     assert code == 0
+    assert set(results) == {"Bosquet", "scikit-learn"}
     assert all(result["fit"] > 0 and result["log_loss"] < 1 for result in results.values())
-    assert "x ours" in bosquet(*words)[1]
+    assert "x ours" in bench.table(json.loads(said))
 
 
 def test_study_writes_a_page_and_a_model(bosquet, sales, tmp_path):
     page, saved = tmp_path / "page.html", tmp_path / "best.bosquet"
     words = [
         "study", sales, "--target", "sold", "--drop", "price", "--methods", "cart", "--budget", "none",
-        "--repeats", 2, "--report", page, "--save", saved,
+        "--repeats", 1, "-o", page, "--save", saved, "--positive", "no",
     ]  # fmt: skip
     code, said, err = bosquet(*words)
     assert code == 0, err
     assert "CART" in said
+    assert "1 split with 48 test rows, " in said
+    assert "'no' looked for" in err
+    assert "“no” drawn as positive" in page.read_text(encoding="utf-8")
     assert str(page) in said
     assert "CART" in err  # results as they come
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
@@ -179,36 +207,18 @@ def test_study_writes_a_page_and_a_model(bosquet, sales, tmp_path):
 def test_study_answers_in_json_and_goes_on_from_a_journal(bosquet, sales, tmp_path):
     words = [
         "study", sales, "-t", "price", "--methods", "linear", "--budget", "none", "--repeats", 2, "--metric",
-        "mae", "--no-report", "--resume", tmp_path / "journal", "--json", "-q",
+        "mae", "--no-report", "--resume", tmp_path / "journal", "--json",
     ]  # fmt: skip
-    first, again = (json.loads(bosquet(*words)[1]) for _ in range(2))
+    first = json.loads(bosquet(*words, "-q")[1])
+    _, said, err = bosquet(*words)
+    again = json.loads(said)
     assert first["metric"]["name"] == "mae"
     assert [m["scores"] for m in first["methods"]] == [m["scores"] for m in again["methods"]]
-
-
-def test_a_winner_of_another_library_is_not_lost(bosquet, sales, tmp_path):
-    import pickle
-
-    words = [
-        "study",
-        sales,
-        "-t",
-        "price",
-        "--methods",
-        "linear",
-        "--budget",
-        "none",
-        "--repeats",
-        2,
-    ]
-    code, said, err = bosquet(*words, "-q", "--no-report", "--save", tmp_path / "best.bosquet")
-    assert code == 0, err
-    assert "best.bosquet is not written: Linear regression" in said
-    best = pickle.loads((tmp_path / "best.bosquet.pkl").read_bytes())
+    assert f"going on from {tmp_path / 'journal'}: 4 results of 2 splits" in err
     frame = pd.read_csv(sales, sep=";", decimal=",")
-    assert np.corrcoef(best.predict(frame), frame["price"])[0, 1] > 0.9
-    assert bosquet(*words, "-q", "--no-report", "--save", tmp_path / "best.pkl")[0] == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["best.bosquet.pkl", "best.pkl"]
+    row = first["winner"]["rows"][0]
+    assert float(row["truth"]) == frame["price"][row["row"] - 1]
+    assert "counted from 1" in first["winner"]["rows_called"]
 
 
 def test_a_study_looks_for_drift_in_other_rows(bosquet, sales, tmp_path):
@@ -230,6 +240,31 @@ def test_a_study_looks_for_drift_in_other_rows(bosquet, sales, tmp_path):
     said = bosquet(*words, "-q", "--no-report", "--test", tmp_path / "later.csv", "--json")[1]
     warnings = json.loads(said)["exploration"]["warnings"]
     assert [w["columns"] for w in warnings if w["kind"] == "drift"] == [["size"]]
+
+
+def test_a_study_tells_of_leaks_and_copies_at_once(bosquet, sales, tmp_path, monkeypatch):
+    frame = pd.read_csv(sales, sep=";", decimal=",")[["size", "sold"]]
+    frame["paid"] = frame["sold"].map({"yes": "on time", "no": "never"})
+    pd.concat([frame, frame[:20]]).to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    words = [
+        "study",
+        "t.csv",
+        "-t",
+        "sold",
+        "--methods",
+        "constant",
+        "--budget",
+        "none",
+        "--repeats",
+        1,
+    ]
+    code, said, err = bosquet(*words)
+    assert code == 0, err
+    for told in ("paid is sold in other words", "22 rows are copies of others"):
+        assert f"look here first: {told}" in err
+        assert f"Look here first: {told}" in said
+    assert "“paid” gives it away" in (tmp_path / "t-report.html").read_text(encoding="utf-8")
 
 
 def test_costs_are_given_in_words_or_in_a_file(tmp_path):

@@ -108,7 +108,7 @@ def _methods(task: str, n_classes: int) -> list[dict[str, Any]]:
     linear: Any = (
         (lambda c: Ridge(alpha=1 / c))
         if task == "regression"
-        else (lambda c: LogisticRegression(C=c))
+        else (lambda c: LogisticRegression(C=c, solver="newton-cholesky"))
     )
     constant = DummyRegressor() if task == "regression" else DummyClassifier()
     boosting = getattr(bosquet, f"GradientBoosting{ends}")

@@ -200,3 +200,13 @@ def test_a_table_has_not_drifted_from_itself(values, as_text):
     assert index == pytest.approx(0)
     assert difference == pytest.approx(0)
     assert chance == pytest.approx(1)
+
+
+def test_what_flatters_scores_is_told_with_them(table):
+    from bosquet.study.alarms import alarms, leaking
+
+    copied = pd.concat([table.assign(z=table["y"] + "!"), table[:60].assign(z=table["y"] + "!")])
+    found = explore(copied, "y", "binary")
+    assert {one["kind"] for one in alarms(found)} == {"leak", "duplicates"}
+    assert leaking(found) == ["z"]
+    assert alarms(explore(table, "y", "binary")) == []

@@ -7,82 +7,29 @@ import json
 import os
 import re
 from functools import cache
-from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hostile_names import HOSTILE, renamed
 from hypothesis import given
 from hypothesis import strategies as st
+from page_outline import Outline
+from page_reader import PAGE
 from sample_records import method_named, sample_record
 
 from bosquet.study.page import page_html, write_page
-from bosquet.study.page.answer import answer, headline
+from bosquet.study.page.answer import answer
 from bosquet.study.page.embedding import plain_data, script_data, text
 from bosquet.study.page.leaderboard import Scale
 from bosquet.study.page.thinning import MOST_COLUMNS, MOST_NODES, thinned
 from bosquet.study.page.wording import decimal, duration, in_sentence, listed
 from bosquet.study.record import Record
 
+pytestmark = PAGE
 TASKS = [("binary", 2), ("multiclass", 4), ("regression", 1)]
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<!--<script>",
-    "\"'><svg onload=alert(1)>",
-    "a\u2028b\u2029c",
-    "]]>&lt;&#0;\x00\x1b",
-    "\ud800 half a character",
-    "javascript:alert(1)",
-]
-VOID = {"meta", "link", "br", "input", "img", "hr"}
-
-
-class Outline(HTMLParser):
-    """Elements as they nest, so that a tag too many or too few is noticed."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.data: dict[str, str] = {}
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
-        self.open.pop()
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] == "script":
-            self.data[self.elements[-1][1].get("id") or "code"] = data
-        elif self.open and self.open[-1] != "style":
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.words))
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-
-def renamed(value: Any, old: str, new: str) -> Any:
-    """`value` with every text that is `old`, keys too, replaced."""
-    if isinstance(value, dict):
-        return {renamed(k, old, new): renamed(v, old, new) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [renamed(item, old, new) for item in value]
-    return new if value == old else value
 
 
 @pytest.mark.parametrize(("task", "n_classes"), TASKS)
@@ -229,66 +176,6 @@ def test_methods_that_cannot_be_told_apart_are_marked_and_no_others() -> None:
     assert [kind for kind, _, _ in rows][:4] == ["level", "worse", "level", "worse"]
 
 
-def winning(record: Record, place: int, level: list[int]) -> Record:
-    done = [m for m in record["methods"] if m["status"] == "done"]
-    for i, method in enumerate(done):
-        method["mean"], method["interval"] = 0.5 + 0.01 * i, [0.4, 0.6]
-        method["difference"] = {
-            "mean": 0.01 * i, "low": -0.1, "high": 0.1, "distinguishable": i > 0 and i not in level
-        }  # fmt: skip
-    assert record["winner"] is not None
-    record["winner"]["name"] = done[place]["name"]
-    return record
-
-
-def test_the_answer_names_what_the_choice_cannot_be_told_apart_from() -> None:
-    record = winning(sample_record("regression"), 0, [1])
-    titles = [m["title"] for m in record["methods"]]
-    said = " ".join(answer(record))
-    assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in said
-    assert (
-        f"cannot be told apart from {in_sentence(titles[1])}; the other 4 are measurably worse"
-        in said
-    )
-    assert headline(record).endswith(f"level with {in_sentence(titles[1])}")
-
-
-def test_the_answer_says_when_all_others_are_worse() -> None:
-    record = winning(sample_record("regression"), 0, [])
-    assert "All 5 other methods are measurably worse." in answer(record)
-
-
-def test_the_answer_says_when_the_best_mean_is_not_the_choice() -> None:
-    record = winning(sample_record("regression"), 1, [1, 2])
-    titles = [m["title"] for m in record["methods"]]
-    said = answer(record)[1]
-    best = in_sentence(titles[0])
-    assert said.startswith(
-        f"The best mean, 0.50, is that of {best}, but the two cannot be told apart"
-    )
-    assert in_sentence(titles[2]) in said
-    assert headline(record) == f"To predict “price”, choose {in_sentence(titles[1])}"
-
-
-def test_the_headline_admits_when_a_constant_does_as_well() -> None:
-    record = winning(sample_record("regression"), 0, [5])
-    assert record["methods"][5]["name"] == "constant"
-    assert "constant answer" in headline(record)
-
-
-def test_one_split_claims_nothing_about_differences() -> None:
-    record = sample_record()
-    record["repeats"] = 1
-    for method in record["methods"]:
-        method["interval"] = None
-        if method["difference"]:
-            method["difference"].update(low=None, high=None, distinguishable=False)
-    page = page_html(record)
-    assert "From a single split" in page
-    assert "Nadeau" not in page
-    assert "≈ best</span>" not in page
-
-
 def test_a_study_without_any_finished_method_has_a_page() -> None:
     record = sample_record()
     record["winner"] = None
@@ -309,7 +196,7 @@ def test_missing_numbers_are_dashes() -> None:
     assert not re.search(r"\bnan\b", page.split("<script")[2], re.I)
 
 
-@pytest.mark.parametrize("n_columns", [3, 300, 20_000])
+@pytest.mark.parametrize("n_columns", [3, 300, 5_000])
 def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
     record = sample_record()
     column = record["exploration"]["columns"][1]

@@ -29,7 +29,7 @@ def test_the_most_accurate_is_chosen_where_the_others_are_worse():
     found = choose(rows, RMSE)
     assert found.name == "forest"
     assert found.runner_up == "line"
-    assert "best mean RMSE 1" in found.why
+    assert "best RMSE 1 on the test rows" in found.why
     assert "worse beyond chance" in found.why
 
 
@@ -109,3 +109,15 @@ def test_steadiness_over_splits_is_part_of_the_reasons():
 
 def test_without_any_score_there_is_no_choice():
     assert choose([{**row("line", None)}], RMSE) is None
+
+
+def test_a_mean_over_splits_is_said_once_and_in_plain_figures():
+    rows = [
+        best("forest", 44961.7, scores=[44900.0, 45000.0]),
+        row("constant", 99000.0, scores=[1.0, 2.0]),
+    ]
+    assert "has the best mean RMSE 44,960 over 2 splits" in choose(rows, RMSE).why
+    assert (
+        "has the best Mean absolute error 44,960"
+        in choose(rows, metric_named("mae", "regression")).why
+    )

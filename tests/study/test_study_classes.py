@@ -123,7 +123,7 @@ def test_a_tree_that_wins_is_drawn_itself():
         ({"budget": "soon"}, "budget='soon' must be seconds, or text such as '90s'"),
         ({"budget": 0}, "budget=0 must be more than no time"),
         ({"metric": "rmse"}, "metric='rmse' is none of those for a binary task"),
-        ({"methods": ["magic"]}, "there is no method 'magic'; there are constant"),
+        ({"methods": ["magic"]}, "there is no method 'magic'; there are 'constant'"),
         ({"methods": []}, "methods is empty"),
         ({"methods": ["cart", "cart"]}, "methods names 'cart' twice"),
         ({"repeats": 0}, "repeats=0 is out of range"),

@@ -120,3 +120,15 @@ def test_the_fingerprint_sees_values_names_types_and_targets():
     assert own not in [fingerprint_of_table(*other) for other in others]
     mixed = pd.DataFrame({"a": [1, "b", [2]]})
     assert fingerprint_of_table(mixed, y) == fingerprint_of_table(mixed.copy(), y)
+
+
+def test_what_a_file_has_brought_is_told(tmp_path):
+    journal = Journal(tmp_path / "j", HEADING)
+    journal.add(outcome("a"), 1)
+    assert (
+        journal.told()
+        == f"going on from {tmp_path / 'j'}: 1 result of 1 split, 0.0 s of work, taken over"
+    )
+    journal.add(outcome("b", split=1), 75)
+    again = Journal(tmp_path / "j", HEADING)
+    assert again.told().endswith("2 results of 2 splits, 1:15 of work, taken over")

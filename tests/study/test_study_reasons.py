@@ -103,3 +103,37 @@ def test_strange_rows_are_far_out_in_some_column():
     order = np.argsort(-strangeness(X))
     assert order[0] == 5
     assert 99 in order[:3]
+
+
+def test_reasons_end_at_the_prediction_however_many_columns_there_are():
+    from bosquet.study._explored_rows import MOST_REASONS, explored_rows
+    from bosquet.study.scoring import metric_named
+
+    X = table(columns=12)
+    y = (X @ np.arange(1.0, 13)).to_numpy()
+    model = LinearRegression().fit(X, y)
+    said = model.predict(X)
+    rows = explored_rows(
+        model, X, y, said, np.arange(len(X)), metric_named("rmse", "regression"), background=X[:9],
+        order=list(X.columns), seed=0,
+    )  # fmt: skip
+    for row in rows:
+        assert len(row["reasons"]) == MOST_REASONS + 1
+        assert row["reasons"][-1]["feature"] == OTHERS
+        total = row["base"] + sum(reason["effect"] for reason in row["reasons"])
+        assert total == pytest.approx(said[row["row"]])
+
+
+@pytest.mark.parametrize("kind", ["RandomForestClassifier", "ExtraTreesClassifier"])
+def test_reasons_of_a_forest_are_shares_of_the_class_that_it_names(kind):
+    import bosquet
+
+    X = table(80)
+    y = np.where(X["c0"] > 0, "yes", "no")
+    model = getattr(bosquet, kind)(n_estimators=15, random_state=0).fit(X, y)
+    p = model.predict_proba(X[:10])
+    places = p.argmax(axis=1)
+    assert set(places) == {0, 1}
+    found = reasons_for(model, X[:10], places, X, [], seed=0)
+    assert found.base == pytest.approx(0.5, abs=0.2)
+    assert found.base + found.effects.sum(axis=1) == pytest.approx(p.max(axis=1), abs=1e-5)

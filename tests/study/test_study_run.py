@@ -242,3 +242,23 @@ def test_the_page_is_written_from_the_record(of_numbers, tmp_path):
     assert path == str(tmp_path / "report.html")
     assert "<html" in page
     assert "Stub-tree" in page
+
+
+def test_a_path_is_read_and_rows_are_called_as_in_the_table(tmp_path):
+    frame = heights(60)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    quick = counted(methods=[linear()], repeats=1)
+    read = quick.fit(tmp_path / "t.csv", "y").record_["winner"]
+    assert "counted from 1" in read["rows_called"]
+    expected = quick.predict(frame)
+    np.testing.assert_allclose(quick.predict(str(tmp_path / "t.csv")), expected)
+    given = quick.fit(frame, "y").record_["winner"]
+    assert "counted from 0" in given["rows_called"]
+    assert [row["row"] for row in given["rows"]] == [row["row"] - 1 for row in read["rows"]]
+    named = quick.fit(frame.set_axis([f"r{k}" for k in range(60)]), "y").record_["winner"]
+    assert "index" in named["rows_called"]
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"there is no file gone\.csv"):
+        counted().fit("gone.csv", "y")

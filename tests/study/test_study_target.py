@@ -63,7 +63,7 @@ def test_values_of_several_types_are_read_as_text():
     [
         ([None] * 20, "auto", "missing in every row; choose another"),
         ([7] * 20, "auto", "is 7 in every row: there is nothing to predict"),
-        (["a"], "auto", "has 1 row with a value of 'y'; a study needs 10"),
+        (["a"], "auto", "has 1 row with a value of 'y'; to learn .* takes 10 or more"),
         ([], "auto", "missing in every row|has 0 rows"),
         (["a"] * 20 + ["b"], "auto", "class 'b' of 'y' has one row, .*drop it or merge it"),
         (["a", "b"] * 10, "regression", "values such as a, which are not numbers"),
@@ -78,3 +78,17 @@ def test_a_target_that_cannot_be_predicted_is_told_in_one_line(values, task, mes
     with pytest.raises(ValueError, match=message) as error:
         read(values, task)
     assert "\n" not in str(error.value)
+
+
+def test_the_positive_class_is_the_rarer_or_the_one_asked_for():
+    labels = pd.Series(["spam"] * 12 + ["ham"] * 30)
+    assert read_target(labels, "y").positive == 1
+    asked = read_target(labels, "y", positive="ham")
+    assert (asked.positive, asked.looked_for) == (0, 30 / 42)
+    assert read_target(pd.Series([0, 1, 1] * 9), "y", positive=1).positive == 1
+    with pytest.raises(ValueError, match="positive='Spam' is no class of 'y'; did you mean 'spam'"):
+        read_target(labels, "y", positive="Spam")
+    with pytest.raises(ValueError, match="there are 'ham', 'spam'"):
+        read_target(labels, "y", positive="eggs")
+    with pytest.raises(ValueError, match="'y' is one of 3 classes"):
+        read_target(pd.Series(["a", "b", "c"] * 9), "y", positive="a")

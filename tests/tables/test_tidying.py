@@ -285,3 +285,26 @@ def test_a_wide_table_is_treated_as_a_narrow_one():
     assert found.shape == (30, 1498)
     assert np.isnan(found["v10"][3])
     assert found["colour"].tolist() == ["red", "blue"] * 15
+
+
+@pytest.mark.parametrize("order", ["appended", "beside", "shuffled"])
+def test_copies_of_rows_do_not_hide_an_identifier(order):
+    random = np.random.default_rng(0)
+    n = 200
+    frame = pd.DataFrame({"x": random.normal(size=n), "number": np.arange(7, 7 + n)})
+    frame["customer_id"] = random.permutation(10 * n)[:n]
+    frame["visits"] = random.integers(0, 9, n)
+    copied = pd.concat([frame, frame[:20]], ignore_index=True)
+    if order == "beside":
+        copied = copied.sort_values("number", ignore_index=True)
+    if order == "shuffled":
+        copied = copied.sample(frac=1, random_state=0, ignore_index=True).drop(columns="number")
+    found = {plan.name: plan.reason for plan in TableTidier().fit(copied).plans}
+    assert found.pop("number", "identifier") == "identifier"
+    assert found == {"x": "", "customer_id": "identifier", "visits": ""}
+
+
+def test_an_identifier_that_comes_back_in_other_rows_is_kept():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": random.normal(size=220), "customer_id": [*range(200), *range(20)]})
+    assert TableTidier().fit(frame).feature_names == ["x", "customer_id"]

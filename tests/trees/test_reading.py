@@ -7,6 +7,7 @@ import pytest
 from some_trees import from_sklearn, leaf_of, random_shape, random_tree, table_with_gaps
 
 from bosquet.trees import TreeArrays, export_graphviz, export_text, rules, split_table
+from bosquet.trees.wording import listed
 
 
 @pytest.fixture
@@ -186,3 +187,10 @@ def test_wrong_names_are_named(weather):
         export_text(numbers, class_names=["a"])
     with pytest.raises(ValueError, match="cost_matrix goes with a tree of classes"):
         export_text(numbers, cost_matrix=[[0]])
+
+
+def test_a_level_with_a_comma_has_quotes_so_that_it_reads_as_one():
+    assert listed(["plain", "rent, monthly", " blank", "it's"]) == (
+        "{plain, 'rent, monthly', ' blank', \"it's\"}"
+    )
+    assert listed(["a", "b", "c"], 2) == "{a, b, 1 more}"

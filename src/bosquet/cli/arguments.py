@@ -6,7 +6,9 @@ Only the standard library is imported here and at the top of every command, so t
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 
@@ -18,7 +20,60 @@ class OneLineParser(argparse.ArgumentParser):
     """argparse, whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(f"{' '.join(message.split())} (see {self.prog} --help)")
+        raise UserError(f"{' '.join(message.split())}{_meant(message)} (see {self.prog} --help)")
+
+
+_CHOICE = re.compile(r"invalid choice: '?([^']+?)'? \(choose from (.*)\)")
+
+
+def _meant(message: str) -> str:
+    """Of a choice that there is not, the one that it is most like."""
+    from bosquet._suggestions import nearest
+
+    found = _CHOICE.search(message)
+    near = found and nearest(found[1], [one.strip(" '") for one in found[2].split(",")])
+    return f"; did you mean {near!r}?" if near else ""
+
+
+_NEGATIVE = re.compile(r"-[\d.]")
+
+
+def joined(words: Sequence[str]) -> list[str]:
+    """A value that begins with a minus sign tied to its option, for argparse would take it for another.
+
+    Examples
+    --------
+    >>> from bosquet.cli.arguments import joined
+    >>> joined(["study", "a.csv", "--budget", "-5s", "-q"])
+    ['study', 'a.csv', '--budget=-5s', '-q']
+    """
+    found: list[str] = []
+    for word in words:
+        tied = found and found[-1].startswith("--") and "=" not in found[-1] and len(found[-1]) > 2
+        if tied and _NEGATIVE.match(word):
+            found[-1] += f"={word}"
+        else:
+            found.append(word)
+    return found
+
+
+def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """An option that is none, told before argparse misses the one that it was meant for."""
+    from bosquet._suggestions import nearest
+
+    subparsers = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    command = subparsers.choices.get(next((word for word in words if word[:1] != "-"), ""))
+    if command is None:
+        return
+    known = [name for name in command._option_string_actions if name.startswith("--")]
+    for word in words:
+        if word == "--":
+            return
+        name = word.split("=", 1)[0]
+        if name.startswith("--") and name not in known:
+            near = nearest(name, known)
+            meant = f"; did you mean {near}?" if near else ""
+            raise UserError(f"there is no option {name}{meant} (see {command.prog} --help)")
 
 
 def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
@@ -75,6 +130,11 @@ def target_arguments(parser: argparse.ArgumentParser) -> None:
         help="a column not to use; may be repeated",
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of what is drawn (0)")
+
+
+def positive_argument(parser: argparse.ArgumentParser, what: str) -> None:
+    """Of two classes, the one that is looked for."""
+    parser.add_argument("--positive", metavar="LABEL", help=what)
 
 
 def whole(text: str) -> int:

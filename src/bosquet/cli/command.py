@@ -9,7 +9,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from bosquet.cli.arguments import OneLineParser, UserError, add_command
+from bosquet.cli.arguments import (
+    OneLineParser,
+    UserError,
+    add_command,
+    joined,
+    refuse_unknown_options,
+)
 from bosquet.cli.commands import COMMANDS
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
@@ -74,7 +80,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str] | None) -> int:
     parser = build_parser()
-    arguments = parser.parse_args(words)
+    given = joined(sys.argv[1:] if words is None else words)
+    refuse_unknown_options(parser, given)
+    arguments = parser.parse_args(given)
     if arguments.version:
         from bosquet import __version__
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bosquet.study._frames import take
-from bosquet.study._reasons import reasons_for
+from bosquet.study._reasons import OTHERS, reasons_for
 from bosquet.study.record import ExplainedRow, Reason
 from bosquet.study.scoring import Metric, metric_named
 
@@ -45,17 +45,7 @@ def explored_rows(
     result: list[ExplainedRow] = []
     for place, (row, kind) in enumerate(picked):
         values = {str(name): _text(X[name].iloc[row]) for name in shown}
-        effects = found.effects[place]
-        largest = np.argsort(-np.abs(effects), kind="stable")[:MOST_REASONS]
-        reasons: list[Reason] = [
-            {
-                "feature": found.names[column],
-                "value": _value_of(X, found.names[column], row),
-                "effect": float(effects[column]),
-            }
-            for column in largest
-            if effects[column] != 0
-        ]
+        reasons = _told(found.names, found.effects[place], X, row)
         result.append(
             {
                 "row": _label(labels[row]),
@@ -71,11 +61,25 @@ def explored_rows(
     return result
 
 
+def _told(names: list[str], effects: np.ndarray, X: Any, row: int) -> list[Reason]:
+    """The largest effects one by one, and what is left in one: with the base they make the prediction."""
+    own = [column for column, name in enumerate(names) if name != OTHERS and effects[column] != 0]
+    own.sort(key=lambda column: -abs(effects[column]))
+    reasons: list[Reason] = [
+        {"feature": names[c], "value": _value_of(X, names[c], row), "effect": float(effects[c])}
+        for c in own[:MOST_REASONS]
+    ]
+    told = sum(reason["effect"] for reason in reasons)
+    rest = float(effects.sum()) - told
+    if len(own) > MOST_REASONS or any(name == OTHERS for name in names):
+        reasons.append({"feature": OTHERS, "value": "", "effect": rest})
+    return reasons
+
+
 def row_losses(y: np.ndarray, answer: np.ndarray, metric: Metric) -> np.ndarray:
-    """The loss of each row, by the metric if it has one, else by the usual loss of the task."""
-    if metric.needs == "number":
-        losses = metric.losses(y, answer)
-        return np.abs(np.asarray(y, float) - answer) if losses is None else losses
+    """The loss of each row: of numbers the error, of classes by the metric if it has one, or the log loss."""
+    if metric.needs == "number":  # in the unit of the target, which a reader knows
+        return np.abs(np.asarray(y, float) - answer)
     if metric.needs == "probability":
         losses = metric.losses(y, answer)
         if losses is not None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.study._clock import in_words
 from bosquet.study._outcomes import Outcome
 
 VERSION = 1
@@ -54,6 +55,15 @@ class Journal:
     def get(self, split: int, method: str) -> Outcome | None:
         """The outcome of a method on a split, if it is known."""
         return self.outcomes.get((split, method))
+
+    def told(self) -> str:
+        """In a line, what the file has brought."""
+        splits = {split for split, _ in self.outcomes}
+        results = "1 result" if len(self.outcomes) == 1 else f"{len(self.outcomes)} results"
+        return (
+            f"going on from {self.path}: {results} of {len(splits)}"
+            f" {'split' if len(splits) == 1 else 'splits'}, {in_words(self.seconds)} of work, taken over"
+        )
 
     def add(self, outcome: Outcome, elapsed: float) -> None:
         """Keep an outcome, with the seconds that the study has taken so far."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from bosquet.study._frames import as_frame, pandas_or_error
+from bosquet._suggestions import hint
+from bosquet.study._frames import as_frame, pandas_or_error, rows_called
 from bosquet.study._target import Target, read_target
 
 # Twenty methods, each tuned and repeated, read every column some hundred times.
@@ -26,6 +26,7 @@ class StudyTable:
     target : Target
     tidier : does to new rows what was done to these
     labels : the names of the rows in the table as it came
+    rows_called : a sentence that says what these are
     notes : what was left out or read otherwise
     """
 
@@ -34,10 +35,11 @@ class StudyTable:
     target: Target
     tidier: Any
     labels: Any
+    rows_called: str
     notes: list[str]
 
 
-def read_study_table(data: Any, target: Any, task: str) -> StudyTable:
+def read_study_table(data: Any, target: Any, task: str, positive: Any = None) -> StudyTable:
     """A table and the name of its target, or X and y, made ready; errors are ValueErrors of one line."""
     from bosquet.tables import TableTidier
 
@@ -50,13 +52,15 @@ def read_study_table(data: Any, target: Any, task: str) -> StudyTable:
             " those that matter, or fit one model such as GradientBoostingClassifier, which takes any number"
         )
     features, series, name = _parted(frame, target)
-    found = read_target(series, name, task)
+    found = read_target(series, name, task, positive)
     raw = features if found.kept.all() else features[found.kept]
     tidier = TableTidier().fit(raw)
     tidier.target, tidier.target_kind = name, "class" if found.is_classes else "number"
     X = tidier.transform(raw)
     X.index = np.arange(len(X))
-    return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), [*found.notes, *tidier.notes])
+    notes = [*found.notes, *tidier.notes]
+    called = rows_called(frame.index)
+    return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), called, notes)
 
 
 def _parted(frame: Any, target: Any) -> tuple[Any, Any, str]:
@@ -89,10 +93,7 @@ def _by_name(frame: Any, target: str) -> tuple[Any, Any, str]:
     names = [str(name).strip() for name in frame.columns]
     places = [place for place, name in enumerate(names) if name == target.strip()]
     if not places:
-        near = get_close_matches(target, names, 1, 0.6)
-        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {shown}"
-        raise ValueError(f"there is no column {target!r} to be the target; {hint}")
+        raise ValueError(f"there is no column {target!r} to be the target; {hint(target, names)}")
     if len(places) > 1:
         raise ValueError(f"{len(places)} columns are called {target!r}: rename all but the target")
     if len(names) == 1:

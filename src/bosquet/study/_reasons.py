@@ -14,7 +14,7 @@ DRAWS = 16
 MOST_VALUES = 10_000_000
 # Beyond this many columns the least important ones are filled in together.
 MOST_COLUMNS = 24
-OTHERS = "(all others)"
+OTHERS = "(all others)"  # the page knows them by this name
 
 
 @dataclass
@@ -27,16 +27,25 @@ class Reasons:
 
 
 def reasons_for(
-    model: Any, X: Any, outputs: np.ndarray | None, background: Any, order: list[str], seed: int
+    model: Any,
+    X: Any,
+    outputs: np.ndarray | None,
+    background: Any,
+    order: list[str],
+    seed: int,
+    most_columns: int | None = None,
 ) -> Reasons:
     """The reasons for the rows of X.
 
     `outputs` are places of the classes that are explained, one a row, None for numbers; `background` holds
-    rows to fill in from, and `order` the columns, the most important first. The raw scale is the model's own
+    rows to fill in from, and `order` the columns, the most important first, of which `most_columns` are told
+    apart where values are drawn. The raw scale is the model's own
     if it is made of trees: log-odds, votes or shares. Of other classifiers it is log-odds.
     """
     exact = _of_trees(model, X, outputs)
-    return exact if exact is not None else _drawn(model, X, outputs, background, order, seed)
+    if exact is not None:
+        return exact
+    return _drawn(model, X, outputs, background, order, seed, most_columns or MOST_COLUMNS)
 
 
 def _of_trees(model: Any, X: Any, outputs: np.ndarray | None) -> Reasons | None:
@@ -68,7 +77,13 @@ def _tells_shares(model: Any, X: Any, raw: np.ndarray) -> bool:
 
 
 def _drawn(
-    model: Any, X: Any, outputs: np.ndarray | None, background: Any, order: list[str], seed: int
+    model: Any,
+    X: Any,
+    outputs: np.ndarray | None,
+    background: Any,
+    order: list[str],
+    seed: int,
+    most_columns: int,
 ) -> Reasons:
     """Shapley values from columns that are filled in one after the other, in random orders.
 
@@ -76,7 +91,7 @@ def _drawn(
     is its part. The mean over orders and background rows is unbiased.
     """
     random = np.random.default_rng(seed)
-    groups = _groups([str(name) for name in X.columns], order)
+    groups = _groups([str(name) for name in X.columns], order, most_columns)
     n, steps = len(X), len(groups) + 1
     half = int(np.clip(MOST_VALUES // (2 * n * steps * X.shape[1]), 1, DRAWS // 2))
     draws = 2 * half
@@ -93,10 +108,10 @@ def _drawn(
     return Reasons(names, said[:, :, 0].mean(axis=1), parts.mean(axis=1))
 
 
-def _groups(columns: list[str], order: list[str]) -> list[tuple[str, list[int]]]:
-    if len(columns) <= MOST_COLUMNS:
+def _groups(columns: list[str], order: list[str], most: int) -> list[tuple[str, list[int]]]:
+    if len(columns) <= most:
         return [(name, [place]) for place, name in enumerate(columns)]
-    top = [name for name in order if name in columns][: MOST_COLUMNS - 1]
+    top = [name for name in order if name in columns][: most - 1]
     rest = [place for place, name in enumerate(columns) if name not in set(top)]
     return [*((name, [columns.index(name)]) for name in top), (OTHERS, rest)]
 

@@ -20,6 +20,7 @@ from bosquet.study._splits import Split, seed_of, subsample
 from bosquet.study._telling import Teller, introduction
 from bosquet.study._trial import Setting, run_trial, training_rows
 from bosquet.study._truth import TrueRule
+from bosquet.study.alarms import alarms
 from bosquet.study.choosing import BASELINE, TRUTH, Choice, choose
 from bosquet.study.comparing import FEWEST_SPLITS
 from bosquet.study.deciding import Decision
@@ -44,6 +45,7 @@ class Wishes:
     n_jobs: int | None
     checkpoint: Any
     verbose: int
+    positive: Any = None
     bayes: Any = None
     test: Any = None
     title: str = ""
@@ -67,7 +69,7 @@ class Run:
         self.table, self.wishes, self.clock = table, wishes, clock
         target = table.target
         costs = checked_costs(wishes.costs, target)
-        name = default_metric(target.task, target.rarest, costs)
+        name = default_metric(target.task, target.looked_for, costs)
         name = name if wishes.metric == "auto" else wishes.metric
         of: dict[str, Any] = {"positive": target.positive, "costs": costs}
         self.metric: Metric = metric_named(name, target.task, target.classes, **of)
@@ -97,6 +99,10 @@ class Run:
         teller = Teller(self.wishes.verbose, self.clock, self.metric, width)
         teller.say(introduction(self.table, self.metric, self.wishes.budget, len(self.methods)))
         exploration = self._explored()
+        for finding in alarms(exploration):
+            teller.say(f"look here first: {finding['message']}")
+        if journal.outcomes:
+            teller.say(journal.told())
         schedule = Schedule(
             self.setting, self.methods, self.clock, journal, self._repeats(), teller.outcome
         )
@@ -155,6 +161,7 @@ class Run:
                 "metric": self.metric.name,
                 "costs": self.metric.costs,
                 "random_state": wishes.random_state,
+                **({} if wishes.positive is None else {"positive": str(wishes.positive)}),
                 "schedule": "counted" if wishes.budget is None else "timed",
             }
         )
@@ -172,6 +179,7 @@ class Run:
             self.setting, split, candidate, outcome, fitted, rows, self.table.labels, self.clock
         )
         winner = explainer.explain(choice)
+        winner["rows_called"] = self.table.rows_called
         self.notes += explainer.notes
         if not self.table.target.is_classes:
             return model, None, winner
@@ -214,7 +222,7 @@ class Run:
         notes = []
         fewer = [row for row in rows if row["subsampled"]]
         if fewer:
-            told = ", ".join(f"{row['title']} on {row['rows_used']:,}" for row in fewer)
+            told = "; ".join(f"{row['title']} on {row['rows_used']:,}" for row in fewer)
             notes.append(f"Too dear for all training rows, and tuned on a subsample: {told}.")
         if len(schedule.splits) < FEWEST_SPLITS:
             notes.append(
@@ -223,7 +231,7 @@ class Run:
             )
         late = [row["title"] for row in rows if row["message"] == NO_TIME]
         if late:
-            notes.append(f"No time was left for {', '.join(late)}.")
+            notes.append(f"No time was left for {'; '.join(late)}.")
         return notes
 
     def _record(
@@ -267,24 +275,42 @@ def _shape(table: StudyTable) -> Any:
 
 def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
     """A matrix of costs, rows the truth; a mapping gives what it costs to miss each class."""
-    from bosquet.trust.costs import check_costs, cost_threshold
+    from bosquet.trust.costs import check_costs
 
     if costs is None:
         return None
     if not target.is_classes:
         raise ValueError("costs are for classes, but the target is a number")
+    labels = [str(label) for label in target.classes]
     if isinstance(costs, dict):
-        labels = [str(label) for label in target.classes]
         unknown = [key for key in costs if str(key) not in labels]
         if unknown:
             raise ValueError(f"costs names the class {unknown[0]!r}, which is none of {labels}")
         missed = {str(key): float(value) for key, value in costs.items()}
         rows = np.array([missed.get(label, 1.0) for label in labels])
         costs = np.where(np.eye(len(labels)) == 1, 0.0, rows[:, None])
-    matrix = check_costs(costs, len(target.classes))
-    if len(target.classes) == 2:
-        cost_threshold(matrix)  # refuses costs under which one answer is always the cheaper
+    shape = np.shape(costs)
+    if shape != (len(labels), len(labels)):
+        shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
+        raise ValueError(
+            f"costs has shape {shape}, but {target.name!r} has {len(labels)} classes: a row and a column"
+            f" for each, in the order {shown}"
+        )
+    matrix = check_costs(costs, len(labels))
+    if len(labels) == 2:
+        _check_threshold(matrix, labels)
     return matrix
+
+
+def _check_threshold(matrix: np.ndarray, labels: list[str]) -> None:
+    """Refuses costs under which one of two answers is always the cheaper."""
+    for true, other in ((0, 1), (1, 0)):
+        right, wrong = matrix[true, true], matrix[true, other]
+        if not wrong > right:
+            raise ValueError(
+                f"costs says that taking {labels[true]!r} for {labels[other]!r} costs {wrong:g}, no more than"
+                f" the right answer ({right:g}): {labels[other]!r} would always be the cheaper answer"
+            )
 
 
 __all__ = ["TRUTH", "Result", "Run", "Wishes", "checked_costs"]

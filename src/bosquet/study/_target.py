@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._suggestions import hint
 from bosquet.study.record import Task
 from bosquet.study.scoring import RARE
 
@@ -28,7 +29,7 @@ class Target:
     kept : bool, which rows of the table have a target
     task : "binary", "multiclass" or "regression"
     classes : sorted; empty for numbers
-    positive : place of the rarer of two classes, or of the second
+    positive : place of the class that is looked for: by default the rarer of two, or the second
     notes : what a reader should know
     """
 
@@ -52,13 +53,47 @@ class Target:
         return float(np.unique(self.y, return_counts=True)[1].min() / len(self.y))
 
     @property
+    def looked_for(self) -> float:
+        """Of two classes the share of the positive one, else that of the rarest."""
+        if self.task != "binary":
+            return self.rarest
+        return float((self.y == self.classes[self.positive]).mean())
+
+    @property
     def is_rare(self) -> bool:
         """Whether one of two classes is so rare that most metrics hardly notice it."""
         return self.task == "binary" and self.rarest < RARE
 
 
-def read_target(series: Any, name: str, task: str = "auto") -> Target:
-    """A pandas column as a target; errors say what is wrong with it and what to do."""
+def read_target(series: Any, name: str, task: str = "auto", positive: Any = None) -> Target:
+    """A pandas column as a target; errors say what is wrong with it and what to do.
+
+    `positive` is the label of the class that is looked for, by default the rarer of two.
+    """
+    found = _read_target(series, name, task)
+    if positive is not None:
+        found.positive = _place_of(positive, found)
+    return found
+
+
+def _place_of(positive: Any, target: Target) -> int:
+    if target.task != "binary":
+        kind = (
+            "a number" if target.task == "regression" else f"one of {len(target.classes)} classes"
+        )
+        raise ValueError(
+            f"positive={positive!r} is for a target of two classes, but {target.name!r} is {kind}"
+        )
+    labels = [str(label) for label in target.classes]
+    wanted = str(positive)
+    if wanted not in labels:
+        raise ValueError(
+            f"positive={positive!r} is no class of {target.name!r}; {hint(wanted, labels)}"
+        )
+    return labels.index(wanted)
+
+
+def _read_target(series: Any, name: str, task: str) -> Target:
     if task not in TASKS:
         raise ValueError(f"task={task!r} must be one of {', '.join(map(repr, TASKS))}")
     kept = ~np.asarray(series.isna(), dtype=bool)
@@ -76,8 +111,8 @@ def read_target(series: Any, name: str, task: str = "auto") -> Target:
     if len(values) < FEWEST_ROWS:
         rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
         raise ValueError(
-            f"the table has {rows} with a value of {name!r}; a study needs {FEWEST_ROWS} or more,"
-            " to learn from some and test on others"
+            f"the table has {rows} with a value of {name!r}; to learn from some and test on others takes"
+            f" {FEWEST_ROWS} or more"
         )
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) == 1:

@@ -6,6 +6,7 @@ import sys
 from typing import Any, TextIO
 
 from bosquet.study._clock import Clock, in_words
+from bosquet.study._figures import figure
 from bosquet.study._outcomes import Outcome
 from bosquet.study.method import Method
 from bosquet.study.scoring import Metric
@@ -44,7 +45,7 @@ class Teller:
             self.here.append((outcome.score, method.title))
         if not waiting and self.here:
             self.here.sort(reverse=self.metric.higher_is_better)
-            best = ", ".join(f"{title} {score:.4g}" for score, title in self.here[:3])
+            best = "; ".join(f"{title} {figure(score)}" for score, title in self.here[:3])
             left = f"  {in_words(max(self.clock.left(), 0))} left" if self.clock.timed else ""
             self.say(f"split {outcome.split + 1}{_tuned(outcome)}: {best}{left}")
 
@@ -57,7 +58,7 @@ class Teller:
             self.best = outcome.score
         mark = "  best so far" if outcome.split == 0 and leads else ""
         parts = [
-            f"{title}  {self.metric.title} {outcome.score:<9.4g}",
+            f"{title}  {self.metric.title} {figure(outcome.score):<9}",
             f"{in_words(outcome.seconds):>7}",
             self._left(waiting),
         ]
@@ -90,10 +91,12 @@ def introduction(table: Any, metric: Metric, budget: float | None, n_methods: in
     n, d = table.X.shape
     kind = "a number"
     if target.is_classes:
-        rare = f", {target.rarest:.1%} the rarer" if target.task == "binary" else ""
-        kind = f"{len(target.classes)} classes{rare}"
+        kind = f"{len(target.classes)} classes"
+        if target.task == "binary":
+            label = str(target.classes[target.positive])
+            kind += f", {label!r} looked for ({target.looked_for:.1%})"
     time = "counted schedule" if budget is None else f"budget {in_words(budget)}"
     return (
         f"{n:,} rows, {d:,} columns; {target.name}: {kind}; judged by {metric.title}; "
-        f"{n_methods} methods; {time}"
+        f"{n_methods} {'method' if n_methods == 1 else 'methods'}; {time}"
     )

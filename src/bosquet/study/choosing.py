@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bosquet.study._figures import figure
 from bosquet.study.record import MethodRecord
 from bosquet.study.scoring import Metric
 
@@ -133,13 +134,14 @@ def _why(
     able: list[MethodRecord],
     metric: Metric,
 ) -> str:
-    score = f"{metric.title} {_mean(chosen):.4g}"
+    score = f"{metric.title} {figure(_mean(chosen))}"
     if chosen["name"] == BASELINE:
         return f"No method is better than the constant ({score}): the columns tell nothing of the target."
     splits = len(chosen["scores"])
     over = f" over {splits} splits" if splits > 1 else " on the test rows"
     if chosen is best:
-        text = f"{chosen['title']} has the best mean {score}{over}"
+        mean = "" if splits == 1 or metric.title.startswith("Mean ") else "mean "
+        text = f"{chosen['title']} has the best {mean}{score}{over}"
         steady = _steadiness(chosen, able)
         text += f"{steady}."
     else:
@@ -147,14 +149,14 @@ def _why(
         merit = "is easier to read than" if easier else "has better probabilities than"
         text = (
             f"{chosen['title']} ({score}{over}) {merit} the most accurate,"
-            f" {best['title']} ({_mean(best):.4g}), cannot be told from it and gives up next to nothing."
+            f" {best['title']} ({figure(_mean(best))}), cannot be told from it and gives up next to nothing."
         )
     constant = next((m for m in able if m["name"] == BASELINE), None)
     if constant is not None and any(m is constant for m in alike):
         return text + " It cannot be told from the constant: take it with care."
     if runner_up is not None and chosen is best and any(m is runner_up for m in alike):
         more = readability(runner_up) > readability(chosen)
-        also = f"{runner_up['title']} ({_mean(runner_up):.4g}) cannot be told from it"
+        also = f"{runner_up['title']} ({figure(_mean(runner_up))}) cannot be told from it"
         return f"{text} {also}{' and is easier to read' if more else ''}."
     if len([m for m in alike if m["name"] != BASELINE]) == 1 and len(able) > 1:
         text += " All others are worse beyond chance."

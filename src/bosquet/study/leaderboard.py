@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from bosquet.study._figures import figure
 from bosquet.study._frames import pandas_or_error
+from bosquet.study.alarms import alarms
 from bosquet.study.record import MethodRecord, Record
 
 
@@ -65,9 +67,10 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
     difference = method["difference"]
     told = "best"
     if difference is not None:
-        told = f"{difference['mean']:+.3g}"
-        if difference["low"] is not None and difference["high"] is not None:
-            told += f" [{difference['low']:+.3g}, {difference['high']:+.3g}]"
+        told = figure(difference["mean"], 3, signed=True)
+        low, high = difference["low"], difference["high"]
+        if low is not None and high is not None:
+            told += f" [{figure(low, 3, signed=True)} to {figure(high, 3, signed=True)}]"
         told += "" if difference["distinguishable"] else "  not distinguishable"
     marks = []
     winner = record["winner"]
@@ -77,8 +80,8 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
         marks.append(f"on {method['rows_used']:,} rows")
     return [
         method["title"],
-        f"{method['mean']:.4g}",
-        "" if interval is None else f"[{interval[0]:.4g}, {interval[1]:.4g}]",
+        figure(method["mean"]),
+        "" if interval is None else f"[{figure(interval[0])} to {figure(interval[1])}]",
         told,
         f"{method['fit_seconds']:.1f} s",
         ", ".join(marks),
@@ -94,15 +97,20 @@ def as_text(record: Record) -> str:
         for line in lines
     ]
     winner = record["winner"]
-    return "\n".join([summary(record), "", *text, *(["", winner["why"]] if winner else [])])
+    first = [f"Look here first: {one['message']}" for one in alarms(record["exploration"])]
+    why = ["", winner["why"]] if winner else []
+    return "\n".join([summary(record), *first, "", *text, *why])
 
 
 def summary(record: Record) -> str:
     """What was studied, in one line."""
-    splits = "1 split" if record["repeats"] == 1 else f"{record['repeats']} splits"
+    tests = f"{record['n_test']:,} test rows"
+    splits = f"1 split with {tests}"
+    if record["repeats"] > 1:
+        splits = f"{record['repeats']} splits with {tests} each"
     return (
-        f"{record['title']}: {record['n_rows']:,} rows, {record['task']}, {splits} with"
-        f" {record['n_test']:,} test rows each, {record['seconds']:.0f} s"
+        f"{record['title']}: {record['n_rows']:,} rows, {record['task']}, {splits},"
+        f" {record['seconds']:.0f} s"
     )
 
 
@@ -116,7 +124,11 @@ def as_html(record: Record) -> str:
     )
     winner = record["winner"]
     why = f"<p>{html.escape(winner['why'])}</p>" if winner else ""
+    first = "".join(
+        f"<p><b>Look here first:</b> {html.escape(one['message'])}</p>"
+        for one in alarms(record["exploration"])
+    )
     return (
-        f"<div><p><b>{html.escape(summary(record))}</b></p>"
+        f"<div><p><b>{html.escape(summary(record))}</b></p>{first}"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{why}</div>"
     )

@@ -190,6 +190,7 @@ class Winner(TypedDict):
     tree: TreeNode | None
     tree_title: str  # whose tree it is: the pruned tree's own, or a surrogate and its fidelity
     rows: list[ExplainedRow]
+    rows_called: NotRequired[str]  # a sentence: what the numbers or names of rows are
     coverage: dict[str, float] | None  # nominal, observed, mean width (or mean set size)
     calibration: dict[str, float] | None  # brier, ece, after calibration too
 
@@ -202,7 +203,7 @@ class Record(TypedDict):
     task: Task
     target: str
     classes: list[str]
-    positive: str | None  # the class whose score is drawn in two-class tasks: the rarer one
+    positive: str | None  # of two classes the one that is looked for: asked for, or the rarer one
     metric: Metric
     metrics: list[Metric]
     costs: list[list[float]] | None

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bosquet._suggestions import nearest
 from bosquet._targets import class_numbers
 from bosquet.study import record
 from bosquet.study.ranking_areas import RankedScores
@@ -313,7 +314,7 @@ def metric_named(
     if name not in known:
         raise ValueError(
             f"metric={name!r} is none of those for a {task} task: {', '.join(known)}"
-            + ("; 'cost' needs costs" if name == "cost" else "")
+            + _meant(name, known)
         )
     title, higher, needs, formula, losses = known[name]
     return Metric(
@@ -327,6 +328,13 @@ def metric_named(
         positive,
         None if costs is None else np.asarray(costs, dtype=float),
     )
+
+
+def _meant(name: str, known: Any) -> str:
+    if name == "cost":
+        return "; 'cost' needs costs"
+    near = nearest(name, known)
+    return "" if near is None else f"; did you mean {near!r}?"
 
 
 def metrics_of(

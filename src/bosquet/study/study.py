@@ -11,6 +11,7 @@ import numpy as np
 from bosquet._fitted import unchanged_on_failure
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
+from bosquet._suggestions import hint
 from bosquet.study._clock import Clock, seconds_of
 from bosquet.study._reading import read_study_table
 from bosquet.study._running import Run, Wishes
@@ -55,6 +56,9 @@ class Study(BaseEstimator):
     costs : matrix or dict, default=None
         What decisions cost: a row for each true class, a column for each decision, classes sorted; or
         {class: cost of missing it}. Thresholds are then chosen on training rows, out of fold.
+    positive : label, default=None
+        Of two classes the one that is looked for: precision, recall, F1 and average precision are its, and
+        the page draws its probability. By default the rarer.
     n_jobs : int or None, default=None
         Fits at a time while tuning; the results do not depend on it.
     checkpoint : path, default=None
@@ -107,6 +111,7 @@ class Study(BaseEstimator):
         repeats: int | None = None,
         random_state: int | None = 0,
         costs: Any = None,
+        positive: Any = None,
         n_jobs: int | None = None,
         checkpoint: Any = None,
         verbose: int = 1,
@@ -118,6 +123,7 @@ class Study(BaseEstimator):
         self.repeats = repeats
         self.random_state = random_state
         self.costs = costs
+        self.positive = positive
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -137,7 +143,8 @@ class Study(BaseEstimator):
         Parameters
         ----------
         X : table
-            A pandas, polars or Arrow table, any other that narwhals knows, or an array.
+            A pandas, polars or Arrow table, any other that narwhals knows, an array, or the path of a file
+            that `bosquet.tables.read_table` reads.
         y : str or array of shape (n_rows,)
             The name of the target, or the targets of the rows of X.
         bayes : generator of `bosquet.datasets` or function of X, optional
@@ -155,7 +162,7 @@ class Study(BaseEstimator):
             given = {"bayes": bayes, "test": test, "title": title, "source": source}
             wishes = self._wishes(given)
             clock = Clock(wishes.budget)
-            table = read_study_table(X, y, self.task)
+            table = read_study_table(X, y, self.task, self.positive)
             result = Run(table, wishes, clock).go()
             self.record_ = result.record
             self.table_ = leaderboard(result.record)
@@ -208,6 +215,7 @@ class Study(BaseEstimator):
             repeats=self.repeats,
             random_state=seed,
             costs=self.costs,
+            positive=self.positive,
             n_jobs=self.n_jobs,
             checkpoint=self.checkpoint,
             verbose=int(self.verbose),
@@ -242,7 +250,7 @@ def chosen_methods(methods: Any) -> list[Method] | None:
         elif one in METHODS:
             found.append(METHODS[one])
         else:
-            raise ValueError(f"there is no method {one!r}; there are {', '.join(METHODS)}")
+            raise ValueError(f"there is no method {one!r}; {hint(str(one), METHODS, len(METHODS))}")
     names = [method.name for method in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

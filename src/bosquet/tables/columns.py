@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.tables.copies import Originals
 from bosquet.tables.dates import PARTS, as_dates, date_format, date_part, parsed_dates, varied_parts
 from bosquet.tables.errors import TableError
 from bosquet.tables.levels import DATES, NUMBERS, Leveled, holds, leveled, text_of, texts_of
@@ -24,7 +25,9 @@ MANY_LEVELS = 100  # a category with more is worth a note
 MIXED = 0.1  # share of numbers among text that is worth a note
 _LOOKED_AT = 500  # levels that tell whether there are numbers among them
 _ONE_BY_ONE = 2000  # levels read each by itself, where they are not numbers of one kind
-MOSTLY = 0.9  # share of numbers from which on other words stand for nothing
+MOSTLY = (
+    0.9  # share of numbers from which on other words stand for nothing, of different names in a row
+)
 
 _IDENTIFIER = re.compile(
     r"(?:^|[_ .\-])(?:id|uid|uuid|guid|key|index|rowid|row|nr|no)$|[a-z]I[Dd]$"
@@ -107,20 +110,25 @@ class ColumnPlan:
 
 
 # ---------------------------------------------------------------------------------------- planning
-def plan_column(name: str, series: Any) -> tuple[ColumnPlan, str]:
-    """What becomes of a column, and a note where a reader should know."""
+def plan_column(
+    name: str, series: Any, originals: Originals | None = None
+) -> tuple[ColumnPlan, str]:
+    """What becomes of a column, and a note where a reader should know.
+
+    `originals` are the table's rows without copies: an identifier comes once in each of these.
+    """
     import pandas as pd
 
     dtype = series.dtype
     if (
         isinstance(dtype, np.dtype) and dtype.kind in "iuf"
     ):  # the common case first: it is asked often
-        return _plan_numbers(name, series.to_numpy(), whole=dtype.kind != "f")
+        return _plan_numbers(name, series.to_numpy(), dtype.kind != "f", originals=originals)
     if pd.api.types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         values = series.to_numpy(dtype=float, na_value=np.nan)
         return _varied(ColumnPlan(name, "boolean", outputs=(name,)), values)
     if pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c":
-        return _plan_numbers(name, as_numbers(series), whole=dtype.kind in "iu")
+        return _plan_numbers(name, as_numbers(series), dtype.kind in "iu", originals=originals)
     if pd.api.types.is_timedelta64_dtype(dtype):
         return _plan_numbers(name, as_numbers(series), whole=False)
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
@@ -156,20 +164,40 @@ def _varied(plan: ColumnPlan, values: np.ndarray) -> tuple[ColumnPlan, str]:
 
 
 def _plan_numbers(
-    name: str, values: np.ndarray, whole: bool, decimal: str = "."
+    name: str,
+    values: np.ndarray,
+    whole: bool,
+    decimal: str = ".",
+    originals: Originals | None = None,
 ) -> tuple[ColumnPlan, str]:
     plan, note = _varied(ColumnPlan(name, "number", decimal=decimal, outputs=(name,)), values)
     if note:
         return plan, note
     if whole and values.dtype.kind in "iu" and values.size >= FEWEST_ROWS:
-        steps = np.diff(values)
-        if abs(int(steps[0])) == 1 and (steps == steps[0]).all():
-            return _left_out(name, "identifier"), "numbers the rows; left out"
-        if names_rows(name) and np.unique(values).size == values.size:
-            return _left_out(name, "identifier"), "an identifier, different in every row; left out"
+        found = _identifies(name, values, originals)
+        if found:
+            return _left_out(name, "identifier"), f"{found}; left out"
     if values.dtype.kind == "f" and np.isinf(values).any():
         return plan, "holds infinite values, which count as missing"
     return plan, ""
+
+
+def _identifies(name: str, values: np.ndarray, originals: Originals | None) -> str:
+    """In which way whole numbers tell the rows apart, "" if in none; copies of rows are one row."""
+    counted = abs(int(values[1]) - int(values[0])) <= 1  # as numbers of rows do, copied or not
+    if not counted and not names_rows(name):
+        return ""
+    distinct = np.unique(values).size
+    if distinct < values.size:
+        if originals is None or distinct < max(FEWEST_ROWS, values.size / 2):
+            return ""
+        values = originals.of(values)
+        if distinct < values.size:
+            return ""
+    steps = np.diff(values)
+    if abs(int(steps[0])) == 1 and (steps == steps[0]).all():
+        return "numbers the rows"
+    return "an identifier, different in every row" if names_rows(name) else ""
 
 
 def _plan_dates(
@@ -230,10 +258,11 @@ def _plan_categories(
     if distinct == 1 and rows == len(known.codes) and rows > 1:
         return _left_out(name, "constant"), "constant; left out"
     if distinct > max(FEW_LEVELS, rows / FEWEST_ROWS_A_LEVEL):
-        names = distinct == rows and not any(" " in text for text in texts[:1000])
+        names = distinct >= MOSTLY * rows and not any(" " in text for text in texts[:1000])
         reason = "identifier" if names else "text"
         what = "an identifier" if names else "text"
-        return _left_out(name, reason), f"{what}, different in most rows; left out"
+        often = "every row" if distinct == rows else "most rows"
+        return _left_out(name, reason), f"{what}, different in {often}; left out"
     if distinct > MANY_LEVELS and not note:
         note = "a category of many levels"
     return ColumnPlan(name, "category", outputs=(name,)), note

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from bosquet._suggestions import hint
 from bosquet.tables.columns import ColumnPlan, as_numbers, names_rows, plan_column
+from bosquet.tables.copies import Originals
 from bosquet.tables.delimited import distinct_names
 from bosquet.tables.errors import TableError, load_pandas
 from bosquet.tables.levels import NUMBERS, holds, leveled, text_of, texts_of
@@ -121,14 +122,15 @@ class TableTidier:
                 rows = known
         noted: list[tuple[str, str]] = []
         frame = _bare(frame)
-        plain = plainly_varied(frame if rows is None else frame[rows], plain_numbers_at(frame))
+        learned = frame if rows is None else frame[rows]
+        plain = plainly_varied(learned, plain_numbers_at(frame))
+        originals = Originals(learned)
         for place, name in enumerate(names):
             if name != new.target:
                 if plain[place] and not names_rows(name):
                     new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
                     continue
-                series = frame.iloc[:, place]
-                plan, note = plan_column(name, series if rows is None else series[rows])
+                plan, note = plan_column(name, learned.iloc[:, place], originals)
                 new.plans.append(plan)
                 if note:
                     noted.append((name, note))
@@ -165,9 +167,9 @@ class TableTidier:
                 f"the target {target!r} is the name of more than one column: rename one"
             )
         if target not in names:
-            near = get_close_matches(target, names, 1, 0.6)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}"
-            raise TableError(f"there is no column {target!r} to be the target; {hint}")
+            raise TableError(
+                f"there is no column {target!r} to be the target; {hint(target, names)}"
+            )
         if len(names) == 1:
             raise TableError(
                 f"the table has the target {target!r} and no other column to learn from"

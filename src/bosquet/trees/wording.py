@@ -210,9 +210,16 @@ def number(value: float, digits: int = 6) -> str:
 
 
 def listed(labels: list[Any], most: int | None = None) -> str:
-    if most is None or len(labels) <= most:
-        return "{" + ", ".join(map(str, labels)) + "}"
-    return "{" + ", ".join(map(str, labels[:most])) + f", {len(labels) - most} more" + "}"
+    """Labels in braces; one that holds a comma or a brace has quotes, for it would read as several."""
+    shown = [_quoted(str(label)) for label in labels[:most]]
+    if len(labels) > len(shown):
+        shown.append(f"{len(labels) - len(shown)} more")
+    return "{" + ", ".join(shown) + "}"
+
+
+def _quoted(label: str) -> str:
+    plain = label == label.strip() != "" and not any(mark in label for mark in ",{}'\"")
+    return label if plain else repr(label)
 
 
 def plain(label: Any) -> Any:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, positive, table_argument
-from bosquet.cli.inputs import read, table_model
+from bosquet.cli.inputs import read
+from bosquet.cli.models import model_argument, table_model
 from bosquet.cli.output import answer, columns, say
 
 NAME = "explain"
 HELP = "what a model goes by, over a table or in one row"
 DESCRIPTION = (
-    "Shapley values of a model of trees: how much each column matters over the rows of a table, or with"
-    " --row what speaks for and against the answer in one row. Values are on the model's raw scale, the"
-    " log-odds of a boosted classifier, shares of a forest, the unit of the target otherwise."
+    "Shapley values: how much each column matters over the rows of a table, or with --row what speaks for and"
+    " against the answer in one row. Values are on the model's own scale: the log-odds of a boosted"
+    " classifier, shares of a forest, the unit of the target for numbers. Of models that are not made of"
+    " trees they are estimated by drawing, in log-odds where these are classifiers."
 )
 EXAMPLES = """
 bosquet explain churn.bosquet customers.csv
@@ -21,15 +24,20 @@ bosquet explain churn.bosquet customers.csv --row 17
 bosquet explain iris.bosquet iris.csv --row 1 --class setosa --json
 """
 MOST_ROWS = 5000
+# Of models without trees: rows to explain, rows to fill in from, columns told apart, values asked about.
+DRAWN_ROWS, BEHIND_ROWS, DRAWN_COLUMNS, DRAWN_VALUES = 100, 100, 500, 5_000_000
 _BAR = 30
 
 
 def arguments(parser: Any) -> None:
-    parser.add_argument("model", help="a model file")
+    model_argument(parser)
     table_argument(parser)
     parser.add_argument("--row", type=positive, metavar="N", help="the number of a row, from 1")
     parser.add_argument(
-        "--class", dest="label", metavar="LABEL", help="of several classes, which to explain"
+        "--class",
+        dest="label",
+        metavar="LABEL",
+        help="with --row, which class to explain (the predicted)",
     )
     parser.add_argument(
         "--top", type=positive, default=15, metavar="N", help="how many columns to show (15)"
@@ -37,78 +45,115 @@ def arguments(parser: Any) -> None:
 
 
 def run(arguments: Any) -> None:
-    model = table_model(arguments.model)
+    model = table_model(arguments.model, arguments.trust)
     frame = read(arguments)
     if arguments.row is not None:
         if arguments.row > len(frame):
-            raise UserError(f"--row {arguments.row}: the table has {len(frame)} rows")
-        return _one_row(arguments, model, frame.iloc[[arguments.row - 1]])
-    if len(frame) > MOST_ROWS:
-        say(arguments, f"note: explained on {MOST_ROWS:,} of {len(frame):,} rows")
-        frame = frame.sample(MOST_ROWS, random_state=0)
-    found = _explained(arguments, model, frame)
-    ranking = found.ranking()
+            raise UserError(f"--row {arguments.row}: the table has {len(frame):,} rows")
+        return _one_row(arguments, model, frame)
+    if arguments.label is not None:
+        raise UserError(f"--class {arguments.label} is of one row: add --row")
+    from bosquet.study._figures import figure
+
+    ranking, rows, how = _ranking(arguments, model, frame)
     top = ranking[0][1] if ranking and ranking[0][1] > 0 else 1.0
-    rows = [
-        [name, f"{value:.4g}", "█" * round(_BAR * value / top)]
+    lines = [
+        [name, figure(value), "█" * round(_BAR * value / top)]
         for name, value in ranking[: arguments.top]
     ]
-    what = f"mean |Shapley value| of each column over {len(frame):,} rows"
+    what = f"mean |Shapley value| of each column over {rows:,} rows{how}"
     as_json = {
         "measure": what,
-        "rows": len(frame),
+        "rows": rows,
         "importances": [{"feature": name, "value": value} for name, value in ranking],
     }
-    answer(arguments, as_json, what + "\n" + columns(rows, right=(1,)))
+    answer(arguments, as_json, what + "\n" + columns(lines, right=(1,)))
     return None
 
 
-def _explained(arguments: Any, model: Any, frame: Any) -> Any:
+def _ranking(arguments: Any, model: Any, frame: Any) -> tuple[list[tuple[str, float]], int, str]:
+    """Columns by their mean effect, how many rows that is over, and how it was found."""
+    import numpy as np
+
     from bosquet.explain import explain
 
+    if len(frame) > MOST_ROWS:
+        say(arguments, f"note: explained on {MOST_ROWS:,} of {len(frame):,} rows")
+        frame = frame.sample(MOST_ROWS, random_state=0)
+    table = model.features(frame)
     try:
-        return explain(model.model, model.features(frame))
-    except TypeError as error:
-        raise UserError(str(error)) from None
+        return explain(model.model, table).ranking(), len(table), ""
+    except TypeError:
+        pass  # no model of trees
+    width = min(table.shape[1], DRAWN_COLUMNS)
+    rows = int(np.clip(DRAWN_VALUES // (2 * width * table.shape[1]), 1, DRAWN_ROWS))
+    some = table.sample(min(rows, len(table)), random_state=0)
+    places = None
+    if model.is_classifier:
+        places = np.asarray(model.model.predict_proba(some)).argmax(axis=1)
+    found = _reasons(model, some, places, frame)
+    values = np.abs(found.effects).mean(axis=0)
+    order = np.argsort(-values, kind="stable")
+    ranking = [(found.names[place], float(values[place])) for place in order]
+    return ranking, len(some), ", estimated by drawing"
+
+
+def _reasons(model: Any, rows: Any, places: Any, frame: Any) -> Any:
+    """Reasons for some rows, filled in from others of the table where they have to be drawn."""
+    from bosquet.study._reasons import reasons_for
+
+    behind = model.features(frame.sample(min(len(frame), BEHIND_ROWS), random_state=1))
+    names = [str(name) for name in rows.columns]
+    return reasons_for(model.model, rows, places, behind, names, 0, DRAWN_COLUMNS)
 
 
 def _one_row(arguments: Any, model: Any, frame: Any) -> None:
-    found = _explained(arguments, model, frame)
-    said = model.predict(frame)[0]
-    if found.n_outputs > 1:
-        label = arguments.label if arguments.label is not None else str(said)
-        try:
-            found = found.output(label)
-        except ValueError:
-            raise UserError(
-                f"--class {label!r} is none of {', '.join(found.output_names or [])}"
-            ) from None
-    what = model.target or "the answer"
+    import numpy as np
+
+    from bosquet.study._figures import figure
+
+    one = frame.iloc[[arguments.row - 1]]
+    table, said = model.features(one), model.predict(one)[0]
+    what, place = model.target or "the answer", None
     if model.is_classifier:
-        label = (found.output_names or [str(model.classes_[-1])])[0]
+        labels = [str(label) for label in model.classes_]
+        label = str(said) if arguments.label is None else arguments.label
+        if label not in labels:
+            raise UserError(f"--class {label!r} is no class; {hint(label, labels)}")
+        place = np.array([labels.index(label)])
         what = f"{model.target} = {label}" if model.target else label
-    values, data = found.values[0], found.data[0]
-    order = sorted(range(len(values)), key=lambda place: -abs(values[place]))
+    elif arguments.label is not None:
+        raise UserError(f"--class {arguments.label}: the model predicts a number, not classes")
+    found = _reasons(model, table, place, frame)
+    effects, base = found.effects[0], float(found.base[0])
+    order = np.argsort(-np.abs(effects), kind="stable")
     reasons = [
-        {"feature": found.feature_names[f], "value": _shown(data[f]), "effect": float(values[f])}
+        {
+            "feature": found.names[f],
+            "value": _shown(table[found.names[f]].iloc[0]) if found.names[f] in table else "",
+            "effect": float(effects[f]),
+        }
         for f in order
     ]
+    raw = base + float(effects.sum())
+    if abs(raw) < 1e-12 * (abs(base) + float(np.abs(effects).sum())):
+        raw = 0.0  # but for rounding
     as_json = {
         "row": arguments.row,
         "prediction": said,
         "explained": what,
-        "base": float(found.base),
-        "raw": float(found.prediction[0]),
+        "base": base,
+        "raw": raw,
         "reasons": reasons,
     }
     shown = reasons[: arguments.top]
-    rows = [[f"{r['effect']:+.4g}", f"{r['feature']} = {r['value']}"] for r in shown]
+    rows = [[figure(r["effect"], signed=True), f"{r['feature']} = {r['value']}"] for r in shown]
     rest = sum(r["effect"] for r in reasons[arguments.top :])
     if len(reasons) > len(shown):
-        rows.append([f"{rest:+.4g}", f"{len(reasons) - len(shown)} other columns"])
+        rows.append([figure(rest, signed=True), f"{len(reasons) - len(shown)} other columns"])
     text = (
-        f"row {arguments.row}: {said}\n"
-        f"score of {what}: {found.prediction[0]:.4g} = {found.base:.4g} without knowing the row, and\n"
+        f"row {arguments.row}: {figure(said, 6) if place is None else said}\n"
+        f"score of {what}: {figure(raw)} = {figure(base)} without knowing the row, and\n"
         + columns(rows, right=(0,))
     )
     answer(arguments, as_json, text)

@@ -8,7 +8,8 @@ import sys
 import time
 from typing import Any
 
-from bosquet.cli.arguments import UserError, table_argument, target_arguments
+from bosquet._suggestions import hint
+from bosquet.cli.arguments import UserError, positive_argument, table_argument, target_arguments
 from bosquet.cli.inputs import learned_table
 from bosquet.cli.output import answer, check_writable, say, written
 
@@ -59,6 +60,9 @@ def arguments(parser: Any) -> None:
         metavar="SHARE",
         help="share of the rows to test on (0)",
     )
+    positive_argument(
+        parser, "of two classes the one that --holdout's precision and recall are of (the rarer)"
+    )
 
 
 def run(arguments: Any) -> None:
@@ -91,12 +95,19 @@ def run(arguments: Any) -> None:
         "bytes": size,
         "holdout": score,
     }
-    shown = "".join(f"; {name.replace('_', ' ')} {value:.4g}" for name, value in score.items())
+    if table.target.task == "binary":
+        found["positive"] = str(table.target.classes[table.target.positive])
+    shown = "".join(_shown(name, value, found.get("positive")) for name, value in score.items())
     text = (
         f"{arguments.out}: {arguments.method} for {table.target.name!r} ({table.target.task}), fitted to"
         f" {rows:,} rows of {columns:,} columns in {seconds:.2f} s; {size:,} bytes{shown}"
     )
     answer(arguments, found, text)
+
+
+def _shown(name: str, value: float, looked_for: str | None) -> str:
+    of = f" of {looked_for!r}" if name in ("precision", "recall") else ""
+    return f"; {name.replace('_', ' ')}{of} {value:.4g}"
 
 
 def estimator_of(arguments: Any, of_classes: bool) -> Any:
@@ -109,10 +120,8 @@ def estimator_of(arguments: Any, of_classes: bool) -> Any:
     given = dict(_parameter(text) for text in arguments.set)
     for parameter in given:
         if parameter not in known:
-            raise UserError(
-                f"--set: {arguments.method} has no parameter {parameter!r};"
-                f" there are {', '.join(sorted(known))}"
-            )
+            told = hint(parameter, sorted(known), len(known))
+            raise UserError(f"--set: {arguments.method} has no parameter {parameter!r}; {told}")
     usual: dict[str, Any] = {"random_state": arguments.seed}
     if "verbose" in known and sys.stderr.isatty() and not arguments.quiet:
         usual["verbose"] = 1  # a bar with the time left
@@ -158,6 +167,15 @@ def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
             "r2": float(r2_score(truth, said)),
         }
     scores = {"accuracy": float((said == truth).mean())}
+    if target.task == "binary":
+        from sklearn.metrics import precision_score, recall_score
+
+        of: dict[str, Any] = {
+            "pos_label": target.classes[target.positive],
+            "zero_division": 0.0,
+        }
+        scores["precision"] = float(precision_score(truth, said, **of))
+        scores["recall"] = float(recall_score(truth, said, **of))
     if hasattr(model, "predict_proba"):
         from sklearn.metrics import log_loss, roc_auc_score
 

@@ -7,7 +7,8 @@ import platform
 from typing import Any
 
 from bosquet.cli.arguments import table_argument
-from bosquet.cli.inputs import load_model, read
+from bosquet.cli.inputs import read
+from bosquet.cli.models import MODEL_FILE, PICKLE, begins_with, load_model, trust_argument
 from bosquet.cli.output import answer, columns
 
 NAME = "info"
@@ -32,27 +33,20 @@ PACKAGES = (
     "statsmodels",
 )
 PEERS = ("lightgbm", "xgboost", "xgboost-cpu", "catboost")
-_MODEL = b"\x89BSQ"
 _SHOWN = 60
 
 
 def arguments(parser: Any) -> None:
     table_argument(parser, "a model file or a table", nargs="?")
+    trust_argument(parser)
 
 
 def run(arguments: Any) -> None:
     if arguments.data is None:
         return _machine(arguments)
-    if _is_model(arguments.data):
-        return _model(arguments, load_model(arguments.data))
+    if begins_with(arguments.data, MODEL_FILE) or begins_with(arguments.data, PICKLE):
+        return _model(arguments, load_model(arguments.data, arguments.trust))
     return _table(arguments, read(arguments))
-
-
-def _is_model(path: str) -> bool:
-    if path == "-" or not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        return file.read(len(_MODEL)) == _MODEL
 
 
 # ----------------------------------------------------------------------------------------- machine
@@ -95,14 +89,16 @@ def _machine(arguments: Any) -> None:
 
 # ------------------------------------------------------------------------------------------- model
 def _model(arguments: Any, model: Any) -> None:
-    from bosquet.tables import TableModel
-
-    inner = model.model if isinstance(model, TableModel) else model
+    tidier = getattr(model, "tidier", None)
+    inner = model
+    if tidier is not None:  # of fit, or a study's choice
+        inner = model.model if hasattr(model, "model") else model.estimator
     found: dict[str, Any] = {
         "file": arguments.data,
         "bytes": os.path.getsize(arguments.data),
         "estimator": type(inner).__name__,
-        "target": getattr(model, "target", None),
+        "method": getattr(model, "title", None) or None,
+        "target": getattr(tidier, "target", None),
         "classes": [str(label) for label in getattr(inner, "classes_", [])] or None,
         "columns": int(getattr(inner, "n_features_in_", 0)),
     }
@@ -110,7 +106,7 @@ def _model(arguments: Any, model: Any) -> None:
         if hasattr(inner, name):
             found["rounds" if name == "n_iter_" else "trees"] = getattr(inner, name)
             break
-    plans = model.tidier.plans if isinstance(model, TableModel) else []
+    plans = tidier.plans if tidier is not None else []
     found["features"] = [plan.to_state() for plan in plans] or [
         {"name": str(name)} for name in getattr(inner, "feature_names_in_", [])
     ]
@@ -136,10 +132,12 @@ def _of_plan(state: dict[str, Any]) -> str:
 # ------------------------------------------------------------------------------------------- table
 def _table(arguments: Any, frame: Any) -> None:
     from bosquet.tables.columns import plan_column
+    from bosquet.tables.copies import Originals
 
+    originals = Originals(frame)
     described: list[dict[str, Any]] = []
     for name, series in list(frame.items())[:_SHOWN]:
-        plan, note = plan_column(str(name), series)
+        plan, note = plan_column(str(name), series, originals)
         described.append(
             {
                 "name": str(name),

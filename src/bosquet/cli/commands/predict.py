@@ -5,25 +5,29 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, named_list, table_argument
-from bosquet.cli.inputs import read, table_model
+from bosquet.cli.inputs import read
+from bosquet.cli.models import model_argument, table_model
 from bosquet.cli.output import check_writable, json_text, say, written
 
 NAME = "predict"
 HELP = "a model's answers for new rows"
 DESCRIPTION = (
-    "Predict the rows of a table with a model file of `bosquet fit` or of Python's model.save. The table"
-    " needs the columns that the model was fitted to, in any order; others are not looked at."
+    "Predict the rows of a table with a model file of `bosquet fit`, of `bosquet study --save` or of Python's"
+    " model.save. The table needs the columns that the model was fitted to, in any order; others are not"
+    " looked at. A study's choice of another library's is a pickle, which is loaded with --trust alone."
 )
 EXAMPLES = """
 bosquet predict houses.bosquet new.csv > prices.csv
 bosquet predict churn.bosquet customers.parquet --proba --keep id --out churn.csv
+bosquet predict best.bosquet.pkl new.csv --trust               # a study's choice of scikit-learn's
 cat new.csv | bosquet predict houses.bosquet - --json
 """
 
 
 def arguments(parser: Any) -> None:
-    parser.add_argument("model", help="a model file")
+    model_argument(parser)
     table_argument(parser)
     parser.add_argument(
         "--out",
@@ -43,7 +47,7 @@ def arguments(parser: Any) -> None:
 
 def run(arguments: Any) -> None:
     check_writable(arguments.out)
-    model = table_model(arguments.model)
+    model = table_model(arguments.model, arguments.trust)
     frame = read(arguments)
     answers = answers_of(arguments, model, frame)
     if arguments.out is not None:
@@ -65,9 +69,10 @@ def answers_of(arguments: Any, model: Any, frame: Any) -> Any:
     """A table of answers: kept columns, the prediction, probabilities."""
     import pandas as pd
 
-    absent = [name for name in arguments.keep if name not in frame.columns]
+    names = [str(name) for name in frame.columns]
+    absent = [name for name in arguments.keep if name not in names]
     if absent:
-        raise UserError(f"--keep: there is no column {absent[0]!r}")
+        raise UserError(f"--keep: there is no column {absent[0]!r}; {hint(absent[0], names)}")
     target = model.target or "prediction"
     columns = {name: frame[name].to_numpy() for name in arguments.keep}
     if target in columns:

@@ -7,9 +7,16 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from bosquet.cli.arguments import UserError, named_list, positive, table_argument, target_arguments
+from bosquet.cli.arguments import (
+    UserError,
+    named_list,
+    positive,
+    positive_argument,
+    table_argument,
+    target_arguments,
+)
 from bosquet.cli.inputs import read, refuse_repeated
-from bosquet.cli.output import answer, check_writable, written
+from bosquet.cli.output import answer, check_writable, say, written
 
 NAME = "study"
 HELP = "tune, compare, choose and explain methods; one page at the end"
@@ -22,6 +29,7 @@ EXAMPLES = """
 bosquet study churn.csv --target left --report churn.html --save churn.bosquet
 bosquet study houses.parquet -t price --budget 10m --metric mae --methods linear,cart,gradient-boosting
 bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # missing a fraud costs 50 false alarms
+bosquet study mail.csv -t kind --positive spam --metric f1     # F1 of spam, though spam is not the rarer
 bosquet study big.csv -t y --budget none --resume big.journal  # goes on where it was killed
 """
 PICKLED = ".pkl"
@@ -47,6 +55,10 @@ def arguments(parser: Any) -> None:
         "--costs", metavar="MATRIX", help='"0,5;1,0" or a CSV file: a row for each true class, a column for'
         " each decision, classes sorted",
     )  # fmt: skip
+    positive_argument(
+        group,
+        "of two classes the one that is looked for, as precision and recall mean it (the rarer)",
+    )
     group.add_argument(
         "--test",
         metavar="FILE",
@@ -55,12 +67,18 @@ def arguments(parser: Any) -> None:
     group.add_argument("--repeats", type=positive, metavar="N", help="how many splits, at most")
     group.add_argument("--jobs", type=int, metavar="N", help="fits at a time (1)")
     group = parser.add_argument_group("what to write")
-    group.add_argument("--report", metavar="FILE", help="the page (NAME-of-the-table-report.html)")
+    group.add_argument(
+        "--report",
+        "-o",
+        metavar="FILE",
+        help="the page (NAME-of-the-table-report.html; table-report.html of the standard input)",
+    )
     group.add_argument("--no-report", action="store_true", help="no page")
     group.add_argument(
         "--save",
         metavar="FILE",
-        help="the chosen model, as a model file, or by its ending as a .pkl",
+        help="the chosen model, with the preparation of its table: a model file, or a pickle (.pkl, added to"
+        " the name) where it is scikit-learn's",
     )
     group.add_argument(
         "--resume", metavar="FILE", help="keep results here, and go on where they end"
@@ -72,11 +90,11 @@ def run(arguments: Any) -> None:
     for path in (report, arguments.save, arguments.resume):
         check_writable(path)
     costs = None if arguments.costs is None else cost_matrix(arguments.costs)
+    study = new_study(arguments, costs)
     frame = read(arguments)
     refuse_repeated(frame, arguments.target)
     source = "the standard input" if arguments.data == "-" else os.path.basename(arguments.data)
     test = None if arguments.test is None else read(arguments, arguments.test)
-    study = new_study(arguments, costs)
     title = f"{arguments.target} of {Path(source).stem}"
     study.fit(frame, arguments.target, title=title, source=source, test=test)
     finish(arguments, study, report)
@@ -86,19 +104,38 @@ def new_study(arguments: Any, costs: Any = None) -> Any:
     """The study that the options ask for."""
     from bosquet import Study
 
-    budget = arguments.budget
     return Study(
         task=arguments.task,
         methods=arguments.methods,
-        budget=None if budget.lower() == "none" else budget,
+        budget=budget_seconds(arguments.budget),
         metric=arguments.metric,
         repeats=arguments.repeats,
         random_state=arguments.seed,
         costs=costs,
+        positive=getattr(arguments, "positive", None),
         n_jobs=arguments.jobs,
         checkpoint=arguments.resume,
         verbose=0 if arguments.quiet else 1,
     )
+
+
+def budget_seconds(text: str) -> float | None:
+    """A budget as it is written on the command line."""
+    from bosquet.study._clock import seconds_of
+
+    try:
+        return None if text.lower() == "none" else seconds_of(_plain_number(text))
+    except ValueError:
+        raise UserError(
+            f"--budget {text}: not a time to work in; 90s, 2m and 1h30m are, and none, which counts instead"
+        ) from None
+
+
+def _plain_number(text: str) -> Any:
+    try:
+        return float(text)  # seconds
+    except ValueError:
+        return text
 
 
 def finish(arguments: Any, study: Any, report: str | None) -> None:
@@ -110,28 +147,40 @@ def finish(arguments: Any, study: Any, report: str | None) -> None:
     lines += [f"note: {note}" for note in study.record_["notes"]] if not arguments.quiet else []
     if report is not None:
         lines.append(f"The page is {os.path.abspath(report)}")
+    saved = None
     if arguments.save:
-        lines.append(_saved(arguments.save, study))
-    answer(arguments, study.record_, "\n".join(lines))
+        saved, told = _saved(arguments.save, study)
+        lines.append(told)
+        if arguments.json:
+            say(arguments, told)
+    files = {"report": report, "model": saved}
+    answer(arguments, {**study.record_, "files": files}, "\n".join(lines))
 
 
-def _saved(path: str, study: Any) -> str:
-    """Writes the chosen model, and says where it is.
+def _saved(path: str, study: Any) -> tuple[str, str]:
+    """Writes the chosen model; the file's name, and a sentence that says how it is used.
 
-    A model file holds Bosquet's own models alone; so that none is lost, another is pickled beside it.
+    A model file holds Bosquet's own models alone; so that none is lost, another is pickled beside it, with
+    the preparation of its table and its way to decide.
     """
     reason = ""
     if not path.endswith(PICKLED):
         try:
             with written(path) as place:
                 study.save(place)
-            return f"The model is {os.path.abspath(path)}"
-        except ValueError as error:
-            reason, path = f"{path} is not written: {error}. ", path + PICKLED
+            return path, f"The model is {os.path.abspath(path)}: bosquet predict {path} NEW.csv"
+        except ValueError:
+            reason = (
+                f"{path} is not written: {study.best_.title} is not wholly Bosquet's own, and a model file"
+                " holds nothing else. "
+            )
+            path += PICKLED
     with written(path) as place, open(place, "wb") as file:
         pickle.dump(study.best_, file)
-    where = os.path.abspath(path)
-    return f"{reason}The model is {where}, a pickle: load it in Python, if you trust the file."
+    return path, (
+        f"{reason}The model, with the preparation of its table, is the pickle {os.path.abspath(path)}:"
+        f" bosquet predict {path} NEW.csv --trust"
+    )
 
 
 def default_report(data: str) -> str:

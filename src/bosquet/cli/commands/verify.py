@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from bosquet.cli.arguments import UserError
-from bosquet.cli.inputs import load_model
+from bosquet.cli.models import MODEL_FILE, begins_with, load_model, model_argument
 from bosquet.cli.output import answer
 
 NAME = "verify"
@@ -23,13 +23,15 @@ bosquet verify model.bosquet --json && ./deploy model.bosquet
 
 
 def arguments(parser: Any) -> None:
-    parser.add_argument("model", help="a model file")
+    model_argument(parser)
 
 
 def run(arguments: Any) -> None:
     from bosquet.io import model_bytes
 
-    model = load_model(arguments.model)
+    model = load_model(arguments.model, arguments.trust)
+    if not begins_with(arguments.model, MODEL_FILE):
+        return _pickled(arguments, model)
     with open(arguments.model, "rb") as file:
         data = file.read()
     if model_bytes(model) != data:
@@ -47,4 +49,16 @@ def run(arguments: Any) -> None:
         arguments,
         {"model": arguments.model, "whole": True, "estimator": name, "bytes": size},
         f"{arguments.model}: a whole model file, {name}, {size:,} bytes",
+    )
+    return None
+
+
+def _pickled(arguments: Any, model: Any) -> None:
+    """Of a pickle there is no more to say than that it loads."""
+    name, size = repr(model), os.path.getsize(arguments.model)
+    answer(
+        arguments,
+        {"model": arguments.model, "whole": None, "estimator": name, "bytes": size},
+        f"{arguments.model}: a pickle that loads, {name}, {size:,} bytes; it has no checksum, so that whether"
+        " it is as it was written cannot be told",
     )

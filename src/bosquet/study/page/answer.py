@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bosquet.study.alarms import leaking
 from bosquet.study.page.wording import (
+    averaged,
     better,
     counted,
     decimal,
@@ -48,6 +50,14 @@ def compared(record: Record) -> bool:
 
 def headline(record: Record) -> str:
     """What a newspaper would print above the study."""
+    leaks = leaking(record["exploration"])
+    if not leaks or chosen(record) is None:
+        return _verdict(record)
+    named = listed([f"“{shortened(name, 40)}”" for name in leaks], 2)
+    return f"{_verdict(record)} – but {named} {'gives' if len(leaks) == 1 else 'give'} it away"
+
+
+def _verdict(record: Record) -> str:
     method = chosen(record)
     target = f"“{shortened(record['target'], 40)}”"
     if method is None:
@@ -79,7 +89,7 @@ def answer(record: Record) -> list[str]:
 def _how_good(record: Record, method: MethodRecord) -> str:
     metric, places = record["metric"], places_for(record["methods"])
     sentence = (
-        f"On rows it had not seen, the {'mean ' * (record['repeats'] > 1)}{in_sentence(metric['title'])} of "
+        f"On rows it had not seen, the {averaged(metric['title'], record['repeats'])} of "
         f"{in_sentence(method['title'])} is {decimal(method['mean'], places)}"
     )
     interval = method["interval"]

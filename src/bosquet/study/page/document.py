@@ -7,6 +7,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
+from bosquet.study.alarms import alarms
 from bosquet.study.page.answer import answer, chosen, headline
 from bosquet.study.page.embedding import script_data, text
 from bosquet.study.page.leaderboard import leaderboard
@@ -39,6 +40,7 @@ _SCRIPTS = (
     "qualities",
     "page",
 )
+MOST_ALARMS = 4
 # Before anything is painted, so that a page remembered as dark does not flash white.
 _THEME_FIRST = (
     'try{const t=localStorage.getItem("bosquet-theme");'
@@ -141,8 +143,25 @@ def _opening(record: Record) -> str:
 <h1>{text(headline(record))}</h1>
 <p class="answer" id="answer">{text(" ".join(answer(record)))}</p>
 {reason}
+{_alarms(record)}
 <dl class="facts">{numbers}</dl>
 </section>"""
+
+
+def _alarms(record: Record) -> str:
+    """What makes scores look better than they are stands beside them."""
+    found = alarms(record["exploration"])
+    if not found:
+        return ""
+    items = "".join(
+        f"<li>{text(shortened(one['message'], 300))}</li>" for one in found[:MOST_ALARMS]
+    )
+    if len(found) > MOST_ALARMS:
+        items += f"<li>{counted(len(found) - MOST_ALARMS, 'more finding')} of this kind.</li>"
+    return (
+        '<div class="alarms" role="note"><h2>Look here first</h2>'
+        f'<ul>{items}</ul><p><a href="#data">What else was found in the data</a></p></div>'
+    )
 
 
 def _closing(record: Record, left_out: list[str]) -> str:

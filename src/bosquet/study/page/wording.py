@@ -99,6 +99,12 @@ def in_sentence(title: str) -> str:
     return flowing(title[:1].lower() + title[1:] if ordinary else title)
 
 
+def averaged(title: str, splits: int) -> str:
+    """A metric's mean over splits in a sentence: 'mean log loss', but no 'mean mean cost'."""
+    words = in_sentence(title)
+    return words if splits == 1 or words.startswith("mean ") else f"mean {words}"
+
+
 def better(metric: Metric) -> str:
     return "higher is better" if metric["higher_is_better"] else "lower is better"
 

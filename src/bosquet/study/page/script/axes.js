@@ -6,10 +6,12 @@ function roundStep(wanted) {
   return factor * power;
 }
 
+// Round values between low and high, three at least: one alone tells no scale.
 function linearTicks(low, high, about) {
-  const step = roundStep((high - low) / Math.max(about, 1));
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
+  const [step, first, last] = [about, about + 1, about + 2, about + 3].map((wanted) => {
+    const each = roundStep((high - low) / Math.max(wanted, 1));
+    return [each, Math.ceil(low / each - 1e-9), Math.floor(high / each + 1e-9)];
+  }).find(([, from, to], i) => to - from >= 2 || i === 3);
   const places = [0, 1, 2, 3, 4, 5, 6, 7, 8].find((p) => Math.abs(step * 10 ** p - Math.round(step * 10 ** p)) < 1e-6);
   const ticks = [];
   for (let i = first; i <= last; i++) {
@@ -24,8 +26,18 @@ function tickWords(value, places) {
   const size = Math.abs(value);
   if (places === 0 && size >= 1e9) return `${num(value / 1e9)} bn`;
   if (places === 0 && size >= 1e6) return `${num(value / 1e6)} m`;
-  return decimal(value, places);
+  // Of four digits many are years, and all are read without a mark.
+  return size < 1e4 ? decimal(value, places).replace(",", "") : decimal(value, places);
 }
+
+// A date as the tables have it, in years: "2023", or "2023-07" inside a year.
+function yearWords(value) {
+  const months = Math.round(value * 12);
+  const [year, month] = [Math.floor(months / 12), ((months % 12) + 12) % 12];
+  return month ? `${year}-${String(month + 1).padStart(2, "0")}` : String(year);
+}
+
+const yearTicks = (low, high, about) => linearTicks(low, high, about).map(([value]) => [value, yearWords(value)]);
 
 function logTicks(low, high, about) {
   const from = Math.floor(Math.log10(low));

@@ -70,6 +70,7 @@ function columnFigure(column) {
         column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout."
         : column.kind === "text" ? "Free text." : "No distribution to draw."));
   }
+  spec.words = column.kind === "date" ? yearWords : num;
   if (groups.length > 3) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);
 }
@@ -87,7 +88,7 @@ function outlines(spec, { edges, counts }, groups) {
   const heights = shares.map((each) => each.map((share, i) => (widths[i] > 0 ? (share * usual) / widths[i] : share)));
   return chart({
     ...spec,
-    x: { domain: extent(edges) },
+    x: { domain: extent(edges), ticks: spec.words === yearWords ? yearTicks(...extent(edges), 2) : undefined },
     y: { domain: [0, Math.max(...heights.flat())], hidden: true },
     marks: ({ add, x, y, bottom }) => {
       const points = [];
@@ -98,7 +99,7 @@ function outlines(spec, { edges, counts }, groups) {
         add("path", { class: `band f-${hue}`, d: pathThrough(closed) });
         add("path", { class: `line c-${hue}`, "stroke-width": 1.6, d: pathThrough(closed) });
         shares[g].forEach((share, i) => points.push({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(heights[g][i]),
-          words: `${num(edges[i])} to ${num(edges[i + 1])}\n${groups.length > 1 ? `${group}: ` : ""}${percent(share)}, ${counted(counts[group][i], "row")}` }));
+          words: `${spec.words(edges[i])} to ${spec.words(edges[i + 1])}\n${groups.length > 1 ? `${group}: ` : ""}${percent(share)}, ${counted(counts[group][i], "row")}` }));
       });
       return points;
     },
@@ -147,7 +148,7 @@ function classBands(spec, { edges, levels, counts }, groups) {
       const side = Math.min(Math.ceil(Math.max(...groups.map((group) => wordsWidth(group)))) + 8, width * 0.35);
       const cell = (width - side) / bins;
       const bottom = groups.length * line;
-      const ends = edges ? [num(edges[0]), num(edges[edges.length - 1])] : [levels[0], levels[levels.length - 1]];
+      const ends = edges ? [spec.words(edges[0]), spec.words(edges[edges.length - 1])] : [levels[0], levels[levels.length - 1]];
       svg.append(s("text", { x: side, y: bottom + 15 }, fitted(ends[0], (width - side) / 2 - 6)),
         s("text", { x: width, y: bottom + 15, "text-anchor": "end" }, fitted(ends[1], (width - side) / 2 - 6)));
       return groups.flatMap((group, g) => {

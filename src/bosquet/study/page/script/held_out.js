@@ -107,16 +107,20 @@ function calibrationChart(shown) {
   const of = (method) => (method.test.calibration || []).filter((bin) => known(bin.forecast) && known(bin.observed));
   if (!of(shown[0][0]).length) return null;
   const off = (method) => sum(of(method).map((bin) => bin.n * Math.abs(bin.observed - bin.forecast))) / sum(of(method).map((bin) => bin.n));
+  // Forecasts of a rare class all lie in one corner of the square: it is drawn as far as they go.
+  const reach = Math.max(...shown.flatMap(([method]) => of(method).flatMap((bin) => [bin.forecast, bin.observed, bin.high].filter(known))));
+  const top = reach < 0.5 ? Math.min(roundStep(reach * 1.05), 1) : 1;
+  const ticks = top === 1 ? SHARE_TICKS : undefined;
   const whose = RECORD.task === "binary" ? "Forecast probability" : "Confidence in the class decided on";
   return chart({
     title: "Calibration: forecast and outcome",
     subtitle: `On average ${percent(off(shown[0][0]))} off the diagonal`,
     label: `Calibration of ${shown[0][0].title}: ${of(shown[0][0]).map((bin) => `forecast ${percent(bin.forecast, 0)}, came true ${percent(bin.observed, 0)}`).join("; ")}.`,
     height: (width) => Math.min(width, 340) + 20,
-    x: { domain: [0, 1], ticks: SHARE_TICKS, title: whose },
-    y: { domain: [0, 1], ticks: SHARE_TICKS, title: "Share that came true" },
+    x: { domain: [0, top], ticks, title: whose },
+    y: { domain: [0, top], ticks, title: "Share that came true" },
     marks: ({ add, x, y }) => {
-      add("path", { class: "guide", d: pathThrough([[x(0), y(0)], [x(1), y(1)]]) });
+      add("path", { class: "guide", d: pathThrough([[x(0), y(0)], [x(top), y(top)]]) });
       for (const [method, hue] of [...shown].reverse()) {
         const bins = of(method);
         const most = Math.max(...bins.map((bin) => bin.n));
@@ -147,7 +151,8 @@ function trustFacts() {
       : known(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
     facts.push(h("p", {},
       `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
-      + `held it in ${percent(coverage.observed)} of the test rows${size}.`));
+      + `held it in ${percent(coverage.observed)} of the test rows${size}. `
+      + "Each half of these rows was looked at with limits that were set on the other half."));
   }
   if (calibration && (known(calibration.ece) || known(calibration.brier))) {
     const after = (key) => (known(calibration[`${key}_after`])

@@ -2,6 +2,7 @@
 
 const KINDS = { worst: "Worst errors", outlier: "Outliers", typical: "Typical" };
 const MOST_REASONS = 12;
+const OTHERS = "(all others)";
 
 function rowsSection() {
   const rows = WINNER?.rows || [];
@@ -34,7 +35,7 @@ function rowsSection() {
       [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
   return section("rows", "Rows", "Row by row: where it errs, and why",
-    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the class it is called, on the model’s own scale"}.`,
+    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the class it is called, on the model’s own scale"}. ${WINNER.rows_called || ""}`.trim(),
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 
@@ -49,7 +50,8 @@ function rowMatches(row, { kind, search, truth }) {
 }
 
 function rowTable(rows, state, choose) {
-  const scored = state.kind === "outlier" ? "Oddness" : state.kind === "all" ? "Loss, oddness" : "Loss";
+  const loss = RECORD.task === "regression" ? "Error" : "Loss";
+  const scored = state.kind === "outlier" ? "Oddness" : state.kind === "all" ? `${loss}, oddness` : loss;
   const places = placesFor(rows.map((row) => row.score));
   const body = h("tbody", {}, rows.map((row, i) => h("tr",
     { tabindex: row === state.chosen ? "0" : "-1", "aria-selected": String(row === state.chosen), "data-index": i },
@@ -92,14 +94,14 @@ function rowDetail(row) {
   ].flat().filter(Boolean).reduce((holder, child) => { holder.append(child); return holder; }, h("div", {}));
 }
 
-// The largest reasons one by one; what is left is one step together.
+// The largest reasons one by one; what is left is one step together, so that the steps end at the prediction.
 function stepsOf(row) {
   const reasons = row.reasons.filter((reason) => known(reason.effect) && reason.effect !== 0);
-  const shown = reasons.length > MOST_REASONS ? reasons.slice(0, MOST_REASONS - 1) : reasons;
-  const rest = reasons.slice(shown.length);
+  const own = reasons.filter((reason) => reason.feature !== OTHERS);
+  const shown = own.length > MOST_REASONS ? own.slice(0, MOST_REASONS - 1) : own;
+  const rest = reasons.filter((reason) => !shown.includes(reason));
   const steps = shown.map((reason) => ({ words: `${reason.feature} = ${reason.value}`, effect: reason.effect }));
-  if (rest.length) steps.push({ words: `${rest.length} others together`,
-    effect: sum(rest.map((reason) => reason.effect)) });
+  if (rest.length) steps.push({ words: "all the rest together", effect: sum(rest.map((reason) => reason.effect)) });
   let at = row.base;
   return steps.map((step) => ({ ...step, from: at, to: (at += step.effect) }));
 }

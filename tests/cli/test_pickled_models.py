@@ -1,0 +1,122 @@
+"""A study's choice of another library's: kept with its table's preparation, loaded where it is trusted."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bosquet.cli import main
+
+
+@pytest.fixture(scope="module")
+def kept(sales, tmp_path_factory):
+    """What `study --save` has left of a linear regression, and what it said."""
+    folder = tmp_path_factory.mktemp("linear")
+    asked = [
+        "study",
+        sales,
+        "-t",
+        "price",
+        "--methods",
+        "linear",
+        "--budget",
+        "none",
+        "--repeats",
+        "1",
+    ]
+    asked += ["--no-report", "--save", folder / "best.bosquet", "-q"]
+    assert main([str(word) for word in asked]) == 0
+    return folder / "best.bosquet.pkl"
+
+
+def test_the_study_says_what_it_kept_and_how_to_use_it(bosquet, sales, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = [
+        "study",
+        sales,
+        "-t",
+        "price",
+        "--methods",
+        "linear",
+        "--budget",
+        "none",
+        "--repeats",
+        1,
+    ]
+    code, said, err = bosquet(*asked, "-q", "--no-report", "--save", "best.bosquet")
+    assert code == 0, err
+    assert (
+        "best.bosquet is not written: Linear regression (ridge) is not wholly Bosquet's own" in said
+    )
+    assert "bosquet predict best.bosquet.pkl NEW.csv --trust" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["best.bosquet.pkl"]
+
+
+def test_predict_reads_it_with_the_preparation_of_its_table(bosquet, sales, kept):
+    code, said, err = bosquet("predict", kept, sales, "--trust", "--json")
+    assert code == 0, err
+    said = [row["price"] for row in json.loads(said)]
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    assert np.corrcoef(said, frame["price"])[0, 1] > 0.9
+
+
+def test_explain_gives_reasons_that_add_up(bosquet, sales, kept):
+    found = json.loads(bosquet("explain", kept, sales, "--row", 3, "--trust", "--json")[1])
+    total = found["base"] + sum(reason["effect"] for reason in found["reasons"])
+    assert total == pytest.approx(found["prediction"])
+    ranking = json.loads(bosquet("explain", kept, sales, "--trust", "--json")[1])["importances"]
+    assert ranking[0]["feature"] == "size"
+
+
+def test_info_and_verify_tell_what_it_is(bosquet, kept):
+    code, said, _ = bosquet("info", kept, "--trust")
+    assert code == 0
+    assert "Linear regression" in said
+    assert "left out: identifier" in said
+    code, said, _ = bosquet("verify", kept, "--trust")
+    assert code == 0
+    assert "no checksum" in said
+
+
+@pytest.mark.parametrize("command", ["predict", "explain", "info", "verify"])
+def test_no_pickle_runs_unless_it_is_trusted(bosquet, sales, tmp_path, command):
+    class Evil:
+        def __reduce__(self):
+            return open, (str(tmp_path / "harm"), "w")
+
+    (tmp_path / "m.bosquet").write_bytes(pickle.dumps(Evil()))
+    words = [
+        command,
+        tmp_path / "m.bosquet",
+        *([sales] if command in ("predict", "explain") else []),
+    ]
+    code, said, err = bosquet(*words)
+    assert (code, said) == (2, "")
+    assert "add --trust" in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [(pickle.dumps({"a": 1}), "holds no model but a dict"), (b"\x80\x05abc", "does not load")],
+)
+def test_a_pickle_of_something_else_is_one_line(bosquet, sales, tmp_path, data, says):
+    (tmp_path / "m.pkl").write_bytes(data)
+    code, _, err = bosquet("predict", tmp_path / "m.pkl", sales, "--trust")
+    assert code == 2
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_a_pickled_pipeline_takes_its_columns_by_name(bosquet, sales, tmp_path):
+    from sklearn.linear_model import LinearRegression
+
+    frame = pd.read_csv(sales, sep=";", decimal=",")
+    model = LinearRegression().fit(frame[["size"]], frame["price"])
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(model))
+    code, said, err = bosquet("predict", tmp_path / "m.pkl", sales, "--trust")
+    assert code == 0, err
+    np.testing.assert_allclose([float(w) for w in said.split()[1:]], model.predict(frame[["size"]]))
