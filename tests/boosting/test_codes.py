@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bosquet import AdaBoostClassifier
 from bosquet.boosting._codes import code_matrix
 from bosquet.boosting._decisions import OfCodes, OfTwo
 from bosquet.losses import margin_loss
@@ -60,3 +61,14 @@ def test_a_code_of_one_column_has_the_probabilities_of_two_classes():
     np.testing.assert_allclose(
         code.probabilities(code.decision(raw)), two.probabilities(two.decision(raw))
     )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_code_of_a_fitted_vote_can_be_read():
+    X = np.repeat(np.arange(4.0), 5)[:, None]
+    y = np.repeat(list("abcd"), 5)
+    pairs = AdaBoostClassifier(n_estimators=3, multiclass="all-vs-all").fit(X, y)
+    np.testing.assert_array_equal(pairs.code_, code_matrix("all-vs-all", 4))
+    voted = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(AttributeError, match="multiclass='one-vs-all'"):
+        _ = voted.code_

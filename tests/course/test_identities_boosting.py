@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 from bosquet import AdaBoostClassifier, GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting import WorseThanChance
+from bosquet.datasets import Twonorm
 from bosquet.explain import importance
 from bosquet.theory import game_value, maximal_margin, pieces_as_vote, vc_dim_of_votes
 
@@ -35,6 +37,24 @@ def tables(draw, rows=(6, 40)):
     y = np.where(signal > np.median(signal), 1, -1)
     assume(abs(y.sum()) < n)
     return X, y
+
+
+class Spying(DecisionTreeClassifier):
+    """A tree that keeps the weights it was given."""
+
+    given: list = []  # noqa: RUF012
+
+    def fit(self, X, y, sample_weight=None):
+        self.given.append(np.array(sample_weight))
+        return super().fit(X, y, sample_weight)
+
+
+def all_stumps(X):
+    """What every stump says of every row: a threshold between two values of a column, both ways round."""
+    said = [np.ones(len(X))]
+    for column in X.T:
+        said += [np.where(column <= at, 1.0, -1.0) for at in np.unique(column)[:-1]]
+    return np.array([*said, *(-answers for answers in said)])
 
 
 def boosted(table, **options):
@@ -102,19 +122,30 @@ def test_item_23_raising_only_the_misclassified_twice_as_much_gives_the_same_dis
     np.testing.assert_allclose(model.estimator_weights_, 2 * model.certificate_.alphas, rtol=1e-9)
 
 
+@settings(max_examples=20, deadline=None)
+@given(tables())
+def test_item_25_the_weights_that_learners_are_given_are_exponentials_of_margins(table):
+    Spying.given.clear()
+    X, y, model = boosted(table, estimator=Spying(max_depth=1))
+    Z = model.certificate_.normalisers
+    votes = [np.zeros(len(y)), *model.staged_decision_function(X)]
+    assert len(Spying.given) >= len(Z)
+    for t, (given, f) in enumerate(zip(Spying.given, votes, strict=False)):
+        np.testing.assert_allclose(given / given.sum(), np.exp(-y * f) / (len(y) * Z[:t].prod()))
+
+
 @TAME
 @given(tables())
-def test_item_25_weights_are_exponentials_of_margins(table):
+def test_item_25_z_is_the_sum_of_the_weights_before_they_are_divided_and_twice_a_root(table):
     X, y, model = boosted(table)
-    product = 1.0
-    for t, (w, h, _, Z, f) in enumerate(rounds(X, y, model)):
+    for (w, h, alpha, Z, _), error in zip(
+        rounds(X, y, model), model.certificate_.errors, strict=True
+    ):
+        assert w.sum() == pytest.approx(1)
+        assert (w * np.exp(-alpha * y * h)).sum() == pytest.approx(Z)
         # The error that the learner had is its error under these weights, so they are the weights.
-        error = model.certificate_.errors[t]
         assert w[y * h < 0].sum() == pytest.approx(error, rel=1e-6, abs=1e-12)
         assert pytest.approx(2 * np.sqrt(error * (1 - error)), rel=1e-6) == Z
-        product *= Z
-        after = np.exp(-y * f) / (len(y) * product)
-        np.testing.assert_allclose(after.sum(), 1, rtol=1e-6)
 
 
 @TAME
@@ -159,6 +190,22 @@ def test_item_26_with_shrunk_alpha_the_product_still_holds(table, rate):
         assert np.mean(y * f <= 0) <= product[t] + 1e-9
 
 
+@TAME
+@given(tables())
+def test_item_28_the_steepest_coordinate_is_the_stump_with_the_least_error(table):
+    X, y, model = boosted(table)
+    product, stumps = 1.0, all_stumps(X)
+    told = zip(rounds(X, y, model), model.certificate_.errors, strict=True)
+    for (_, h, alpha, Z, f), error in told:
+        lost = np.exp(-y * (f - alpha * h))  # of every row before this round
+        slopes = -stumps @ (y * lost)
+        assert slopes.min() == pytest.approx(-(1 - 2 * error) * len(y) * product, rel=1e-6)
+        assert -(h * y * lost).sum() == pytest.approx(slopes.min(), rel=1e-6)
+        # And the step ends where the slope along it does.
+        assert (h * y * np.exp(-y * f)).sum() == pytest.approx(0, abs=1e-6 * len(y))
+        product *= Z
+
+
 @given(st.integers(3, 60), st.integers(3, 60))
 def test_item_30_the_dimension_of_votes_bounds_what_counting_allows(T, d):
     # m rows can be labelled in at most m^((d+1)T) ways: beyond the bound that is less than all 2^m.
@@ -176,6 +223,22 @@ def test_item_30_any_function_in_pieces_is_a_vote_of_stumps(data, cuts):
     x = np.linspace(-51, 51, 205)
     pieces = np.asarray(values)[np.searchsorted(places, x, side="left")]
     np.testing.assert_allclose(vote.decision_function(x), pieces, atol=1e-12)
+
+
+def test_item_31_when_no_training_error_is_left_margins_grow_and_the_test_error_falls():
+    X, y = Twonorm(5).sample(300, random_state=0)
+    X_test, y_test = Twonorm(5).sample(4000, random_state=1)
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
+    model = AdaBoostClassifier(tree, n_estimators=150).fit(X, y)
+    signs = np.where(y == model.classes_[1], 1, -1)
+    votes = np.array(list(model.staged_decision_function(X)))
+    margins = (signs * votes).min(axis=1) / np.cumsum(model.certificate_.alphas)
+    test = 1 - np.array(list(model.staged_score(X_test, y_test)))
+    first = np.argmax(margins > 0)  # the vote is right about every row from here on
+    assert 0 < first < 40
+    assert (margins[first:] > 0).all()
+    assert margins[-1] > margins[first] + 0.05
+    assert test[-20:].mean() < test[first] - 0.01
 
 
 @TAME
@@ -198,11 +261,7 @@ def test_item_33_both_players_guarantee_the_value_of_a_game(data, rows, columns)
 @given(tables(rows=(4, 14)))
 def test_item_33_the_largest_margin_is_twice_the_least_edge(table):
     X, y = table
-    stumps = [np.ones(len(y)), -np.ones(len(y))]
-    for column in X.T:
-        for threshold in np.unique(column)[:-1]:
-            stumps += [np.where(column <= threshold, sign, -sign) for sign in (1.0, -1.0)]
-    agreement = y * np.array(stumps)  # rows of the game are stumps, columns the rows of the table
+    agreement = y * all_stumps(X)  # rows of the game are stumps, columns the rows of the table
     game = game_value(agreement)
     found = maximal_margin(X, y)
     rho = max(game.value, 0.0)
@@ -242,3 +301,27 @@ def test_item_39_leaves_of_logistic_loss_are_newton_steps(table, penalty):
         rows = np.isclose(step, value, atol=1e-7)
         newton = (y[rows] - p).sum() / (rows.sum() * p * (1 - p) + penalty)
         assert value == pytest.approx(newton, rel=1e-5, abs=1e-5)
+
+
+@TAME
+@given(tables(), st.floats(0, 10), st.floats(0, 3), st.integers(0, 2**16))
+def test_item_39_a_split_is_made_where_its_gain_is_largest_and_above_the_price_of_a_leaf(
+    table, penalty, price, seed
+):
+    X, y = table[0], np.random.default_rng(seed).normal(size=len(table[0]))
+    r = y - y.mean()
+
+    def gain(left):
+        parts = [(r[side].sum() ** 2) / (side.sum() + penalty) for side in (left, ~left)]
+        return (sum(parts) - r.sum() ** 2 / (len(y) + penalty)) / 2
+
+    best = max((gain(said > 0) for said in all_stumps(X) if abs(said.sum()) < len(y)), default=0.0)
+    assume(abs(best - price) > 0.01)
+    model = GradientBoostingRegressor(
+        **ONE_TREE, l2_regularization=penalty, min_split_gain=price
+    ).fit(X, y)
+    step = model.predict(X) - y.mean()
+    if best < price:
+        np.testing.assert_allclose(step, 0, atol=1e-6)
+    else:
+        assert gain(step > step.mean()) == pytest.approx(best, rel=1e-3, abs=1e-3)

@@ -1,6 +1,6 @@
 """Equalities of the course on trees, by the number of the item."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -43,6 +43,25 @@ def gini(y):
 def deviance(y):
     counts = np.unique(y, return_counts=True)[1]
     return -2 * (counts * np.log(counts / len(y))).sum()
+
+
+@TAME
+@given(st.integers(2, 6), st.integers(0, 2**16), st.booleans())
+def test_item_14_the_best_split_is_the_best_of_all_that_are_admissible(m, seed, nominal):
+    rng = np.random.default_rng(seed)
+    level = rng.permutation(np.r_[np.arange(m), rng.integers(0, m, 4 * m)])
+    y = rng.normal(size=m)[level] + rng.normal(size=level.size)
+    if nominal:  # the last level stays right, so that no grouping comes twice
+        groups = [g for k in range(1, m) for g in combinations(range(m), k) if m - 1 not in g]
+        assert len(groups) == 2 ** (m - 1) - 1
+    else:
+        groups = [range(cut) for cut in range(1, m)]
+        assert len(groups) == m - 1
+    lefts = [np.isin(level, list(group)) for group in groups]
+    drops = [inertia(y) - inertia(y[left]) - inertia(y[~left]) for left in lefts]
+    tree = DecisionTreeRegressor(max_depth=1, categorical_features=[0] if nominal else None)
+    tree.fit(level[:, None].astype(float), y)
+    assert len(y) * tree.tree_.gain[0] == pytest.approx(max(drops), rel=1e-5)
 
 
 @TAME

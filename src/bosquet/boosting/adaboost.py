@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import is_classifier
 from bosquet.boosting._boosted_vote import CHECKS, BoostedVote
+from bosquet.boosting._decisions import OfCodes
 from bosquet.boosting._variants import VARIANTS, CappedLabels, Labels, Samme
 from bosquet.boosting._weak_native import StumpLearner
 from bosquet.losses import MarginLoss, margin_loss
@@ -111,6 +113,8 @@ class AdaBoostClassifier(BoostedVote):
         edge (ε >= ½), early stopping, a callback. A warning tells of an end that nobody asked for.
     train_score_, validation_score_ : arrays
         The error after each round.
+    code_ : array of -1, 0 and 1, a line for each class and a column for each problem of two classes
+        Where more than two classes were told apart by a code.
     n_estimators_ : int
         Number of rounds.
     n_features_in_, feature_names_in_ : as in scikit-learn.
@@ -229,3 +233,14 @@ class AdaBoostClassifier(BoostedVote):
     def estimator_errors_(self) -> np.ndarray:
         """ε of each learner."""
         return self._by_round("error")
+
+    @property
+    def code_(self) -> np.ndarray:
+        """On which side each problem of two classes (a column) should put each class (a line); 0: not asked."""
+        check_is_fitted(self, "classes_")
+        if not isinstance(self._decision, OfCodes):
+            raise AttributeError(
+                f"{type(self).__name__} has a code_ where several classes are told apart by one:"
+                " multiclass='one-vs-all', 'all-vs-all' or 'ecoc'"
+            )
+        return self._decision.matrix

@@ -1,0 +1,55 @@
+"""
+Several classes from two: one against all, all pairs, error-correcting codes
+============================================================================
+
+    python examples/plot_codes.py
+
+writes codes.png. Each matrix has a line for a class and a column for a problem of two classes: blue on
+the one side, orange on the other, white not asked. A row of the table gets the class whose line fits its
+answers best. Below: how the error on the ten digits falls with the rounds of boosted stumps.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import ListedColormap
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from bosquet import AdaBoostClassifier
+
+X, X_test, y, y_test = train_test_split(*load_digits(return_X_y=True), random_state=0)
+kinds = {
+    "one-vs-all": ("one against all", "#d9822b"),
+    "all-vs-all": ("all pairs", "#2f7d5b"),
+    "ecoc": ("error-correcting code", "#3b6ea5"),
+}
+fitted = {
+    kind: AdaBoostClassifier(n_estimators=40, multiclass=kind, random_state=0).fit(X, y)
+    for kind in kinds
+}
+
+figure = plt.figure(figsize=(13, 6.4), layout="constrained")
+top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.3])
+widths = [fitted[kind].code_.shape[1] for kind in kinds]
+panels = top.subplots(1, 3, width_ratios=widths)
+signs = ListedColormap(["#e3a467", "#ffffff", "#7396bd"])
+curves = bottom.subplots()
+for ax, (kind, (title, colour)) in zip(panels, kinds.items(), strict=True):
+    code = fitted[kind].code_
+    apart = min(
+        np.sum(np.abs(a - b)[(a != 0) & (b != 0)]) / 2 for i, a in enumerate(code) for b in code[:i]
+    )
+    ax.imshow(code, cmap=signs, vmin=-1, vmax=1, aspect="auto")
+    ax.set(title=f"{title}: {code.shape[1]} problems", xticks=[], yticks=range(10))
+    errors = [np.mean(said != y_test) for said in fitted[kind].staged_predict(X_test)]
+    curves.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=title)
+    print(f"{title}: lines differ in {apart:g} columns or more, test error {errors[-1]:.3f}")
+panels[0].set_ylabel("class")
+curves.set(xlabel="rounds for each problem", ylabel="test error on ten digits", ylim=(0, None))
+curves.spines[["top", "right"]].set_visible(False)
+curves.legend(frameon=False)
+figure.savefig("codes.png", dpi=100)
+print("wrote codes.png")

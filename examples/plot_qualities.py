@@ -1,0 +1,46 @@
+"""
+Qualities of the methods, at a glance
+=====================================
+
+    python examples/plot_qualities.py
+
+writes qualities.png: for each method of a study whether it is readable, gives a score or an interval with
+its answer, is consistent, is minimax, has guarantees for the rows at hand, is free of parameters, and can
+learn row by row. The reasons stand in the guide to methods; how fast a method is depends on the table,
+and a study measures it.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.colors import ListedColormap
+
+from bosquet.study.methods import METHODS
+
+ANSWERS = ("no", "partly", "yes")
+qualities = list(next(iter(METHODS.values())).card)
+grid = [
+    [ANSWERS.index(method.card[quality][0]) for quality in qualities] for method in METHODS.values()
+]
+for answer, row in zip(METHODS, grid, strict=True):
+    print(f"{answer:22}" + " ".join(f"{ANSWERS[value]:6}" for value in row))
+
+figure, ax = plt.subplots(figsize=(8, 0.32 * len(grid) + 1.4), layout="constrained")
+ax.imshow(grid, cmap=ListedColormap(["#f3e3d3", "#cfdceb", "#3b6ea5"]), aspect="auto")
+ax.set_yticks(range(len(grid)), [method.title for method in METHODS.values()])
+ax.set_xticks(
+    range(len(qualities)), [name.replace("_", " ") for name in qualities], rotation=25, ha="left"
+)
+ax.xaxis.tick_top()
+for place, row in enumerate(grid):
+    for column, value in enumerate(row):
+        colour = "white" if value == 2 else "#333333"
+        ax.text(column, place, ANSWERS[value], ha="center", va="center", color=colour, fontsize=8)
+ax.set_xticks([k - 0.5 for k in range(1, len(qualities))], minor=True)
+ax.set_yticks([k - 0.5 for k in range(1, len(grid))], minor=True)
+ax.grid(which="minor", color="white", linewidth=2)
+ax.tick_params(which="both", length=0)
+ax.spines[:].set_visible(False)
+figure.savefig("qualities.png", dpi=100)
+print("wrote qualities.png")
