@@ -43,7 +43,7 @@ for ax, (kind, (title, colour)) in zip(panels, kinds.items(), strict=True):
         np.sum(np.abs(a - b)[(a != 0) & (b != 0)]) / 2 for i, a in enumerate(code) for b in code[:i]
     )
     ax.imshow(code, cmap=signs, vmin=-1, vmax=1, aspect="auto")
-    ax.set(title=f"{title}: {code.shape[1]} problems", xticks=[], yticks=range(10))
+    ax.set(title=f"{title}:\n{code.shape[1]} problems", xticks=[], yticks=range(10))
     errors = [np.mean(said != y_test) for said in fitted[kind].staged_predict(X_test)]
     curves.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=title)
     print(f"{title}: lines differ in {apart:g} columns or more, test error {errors[-1]:.3f}")

@@ -6,8 +6,8 @@ Learners that say how sure they are, boosted by the same rule
 
 writes sure-learners.png. Left: on [-1, 1] the exponential lies under its chord, and that is all the bound
 needs. Right: trees whose leaves say the mean label of their rows, a number between -1 and 1, beside trees
-whose leaves say a sign. Both follow the same rule for α, both training errors stay under their products of Z, and Z is
-never above 2√(ε(1-ε)). With numbers it falls more slowly: who is less sure takes smaller steps.
+whose leaves say a sign. Both follow the same rule for α, both training errors stay under their products of
+Z, and Z is never above 2√(ε(1-ε)). With numbers it falls more slowly: who is less sure takes smaller steps.
 """
 
 import matplotlib

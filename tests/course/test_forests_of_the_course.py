@@ -27,7 +27,7 @@ def test_item_20_a_node_looks_at_the_root_of_the_variables_or_at_a_third(forest,
 
 @pytest.mark.parametrize("seed", range(3))
 def test_item_21_frequency_shows_a_variable_of_a_rare_class_that_margin_and_gini_neglect(seed):
-    # Two common classes by x0; two rows in a hundred are of a third one, by x1 and hard to tell. The rest is noise.
+    # Two common classes by x0; two rows in a hundred are of a third one, by x1 and hard to tell.
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(3000, 5))
     y = (X[:, 0] + 0.8 * rng.normal(size=3000) > 0).astype(int)

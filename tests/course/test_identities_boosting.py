@@ -130,8 +130,8 @@ def test_item_25_the_weights_that_learners_are_given_are_exponentials_of_margins
     Z = model.certificate_.normalisers
     votes = [np.zeros(len(y)), *model.staged_decision_function(X)]
     assert len(Spying.given) >= len(Z)
-    for t, (given, f) in enumerate(zip(Spying.given, votes, strict=False)):
-        np.testing.assert_allclose(given / given.sum(), np.exp(-y * f) / (len(y) * Z[:t].prod()))
+    for t, (told, f) in enumerate(zip(Spying.given, votes, strict=False)):
+        np.testing.assert_allclose(told / told.sum(), np.exp(-y * f) / (len(y) * Z[:t].prod()))
 
 
 @TAME

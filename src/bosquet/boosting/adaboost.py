@@ -236,7 +236,7 @@ class AdaBoostClassifier(BoostedVote):
 
     @property
     def code_(self) -> np.ndarray:
-        """On which side each problem of two classes (a column) should put each class (a line); 0: not asked."""
+        """On which side each problem of two classes (a column) puts each class (a line); 0: not asked."""
         check_is_fitted(self, "classes_")
         if not isinstance(self._decision, OfCodes):
             raise AttributeError(
