@@ -6,15 +6,25 @@ AdaBoost in thirty lines
 and then it is held to the library's: the same stumps, the same :math:`\alpha_t`, the same weights,
 the same vote.
 
-The stump is the one of the *fast stumps* exercise: columns are sorted once, and a cumulative sum
-of :math:`w_i y_i` gives the error of every threshold at a stroke. If W is the sum of all
-:math:`w_i y_i` and P that of the rows up to the threshold, then the rule "-1 up to here, +1 after"
-agrees with the labels by :math:`W - 2P`, and errs by :math:`(1 - (W - 2P))/2`; its opposite by
-:math:`(1 + (W - 2P))/2`.
+The rows are :math:`x_1, \dots, x_m` with labels :math:`y_i = \pm 1` and weights :math:`w_i` that
+sum to 1. A stump on a column says -1 up to a threshold and +1 after it, or the contrary. Let P be
+the sum of :math:`w_i y_i` over the rows up to the threshold and W the sum over all rows. What the
+stump h agrees with the labels by is
+
+.. math:: \sum_i w_i y_i h(x_i) = \underbrace{(W - P)}_{\text{after}}
+          - \underbrace{P}_{\text{up to it}} = W - 2P .
+
+A row that is right adds its weight to this sum and a row that is wrong takes it off, so the sum
+is :math:`(1 - \varepsilon) - \varepsilon`, with :math:`\varepsilon` the weight of the wrong ones:
+the error is :math:`\varepsilon = \frac12 (1 - (W - 2P))`. For the contrary stump it is
+:math:`\frac12 (1 + (W - 2P))`. The best of both errs by :math:`\frac12 (1 - |W - 2P|)`, and one
+cumulative sum along the sorted column has P for every threshold. How much time that saves is the
+exercise :doc:`plot_exercise_fast_stumps`.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bosquet import AdaBoostClassifier, plot
 from bosquet.datasets import Moons
@@ -23,6 +33,9 @@ from bosquet.datasets import Moons
 # %%
 # The thirty lines
 # ----------------
+# The sheet stops when :math:`\varepsilon_t > \frac12`; at one half itself :math:`\alpha_t` would be
+# 0 and nothing would ever change, so here it stops there too. It says nothing of
+# :math:`\varepsilon_t = 0`, where :math:`\alpha_t` is infinite: that stump outvotes all others.
 def best_stump(X, order, y, w):
     """(feature, threshold, sign) with the least weighted error; says `sign` above the threshold."""
     best = (np.inf, 0, 0.0, 1)
@@ -63,10 +76,29 @@ def adaboost(X, y, rounds):
 # %%
 # Held to the library
 # -------------------
+# The library's own stumps first. Then its weights: it does not keep them, but hands them to the
+# learner, so a learner that takes them down tells what they were in every round. (It is handed
+# weights of mean 1; here they are made to sum to 1.)
+class Witness(ClassifierMixin, BaseEstimator):
+    """The stump from above as a learner for the library, which remembers the weights it was given."""
+
+    given = ()
+
+    def fit(self, X, y, sample_weight):
+        Witness.given = (*Witness.given, sample_weight / sample_weight.sum())
+        self.classes_, signs = np.unique(y), np.where(y == np.max(y), 1, -1)
+        self.stump_ = best_stump(X, np.argsort(X, axis=0, kind="stable"), signs, Witness.given[-1])
+        return self
+
+    def predict(self, X):
+        return self.classes_[(says(self.stump_, X) + 1) // 2]
+
+
 X, y = Moons(0.25).sample(300, random_state=3)
 signs = np.where(y == 1, 1, -1)
 ours, weights = adaboost(X, signs, 100)
 library = AdaBoostClassifier(n_estimators=100).fit(X, y)
+witnessed = AdaBoostClassifier(Witness(), n_estimators=100).fit(X, y)
 
 alphas = np.array([alpha for alpha, _ in ours])
 votes = sum(alpha * says(h, X) for alpha, h in ours)
@@ -78,12 +110,21 @@ same = [
     for learner, (_, h) in zip(library.estimators_, ours, strict=True)
 ]
 print(f"stumps that say the same       {sum(same)} of {len(same)}")
+apart = np.abs(np.array(Witness.given) - weights).max()
+print(f"largest difference of weights  {apart:.1e}, over {weights.size:,} of them")
+apart = np.abs(witnessed.decision_function(X) - library.decision_function(X)).max()
+print(f"votes with and without witness differ by {apart:.1e}")
 
 # %%
-# The identities of the lecture hold line by line: weights are what the vote lost so far,
-# :math:`w_{t+1}(i) = e^{-y_i f_t(x_i)} / (m \prod Z_s)`, the error is at most :math:`\prod Z_t`,
-# and the next weights give the last stump an error of exactly one half.
-Z = library.certificate_.normalisers
+# The identities of the lecture
+# -----------------------------
+# Let :math:`f_t = \sum_{s \le t} \alpha_s h_s` be the vote after t rounds,
+# :math:`Z_t = 2\sqrt{\varepsilon_t(1-\varepsilon_t)}` what the weights of round t are divided by,
+# and :math:`\gamma_t = \frac12 - \varepsilon_t` the edge of the round's stump over a coin. Weights
+# are what the vote lost so far, :math:`w_{t+1}(i) = e^{-y_i f_t(x_i)} / (m \prod_{s \le t} Z_s)`;
+# the next weights give the last stump an error of exactly one half; and the training error is at
+# most :math:`\prod_{s \le t} Z_s`, which is at most :math:`e^{-2 \sum_{s \le t} \gamma_s^2}`.
+Z, edges = library.certificate_.normalisers, 0.5 - library.certificate_.errors
 told = np.array([alpha * says(h, X) for alpha, h in ours])
 for t in (1, 10, 50):
     unravelled = np.exp(-signs * told[:t].sum(axis=0)) / (len(y) * Z[:t].prod())
@@ -92,18 +133,24 @@ for t in (1, 10, 50):
     print(
         f"t = {t:2d}   weights differ by {np.abs(weights[t] - unravelled).max():.0e}"
         f"   last stump's error now {half:.6f}   training error {wrong:.3f} <= ΠZ {Z[:t].prod():.3f}"
+        f" <= exp(-2Σγ²) {np.exp(-2 * np.sum(edges[:t] ** 2)):.3f}"
     )
 
 # %%
-# Both in a picture: the vote on the plane after some rounds, and the alphas of both on each other.
+# The vote on the plane after some rounds. The full line is where it changes its mind, the dashed
+# one the newest stump, and the shade is the deeper the larger the vote. The area of a point is the
+# weight that its row had when the newest stump was looked for; a ring tells that the vote has the
+# row wrong.
 plot.decision_rounds(library, X, y, at=(1, 2, 3, 5, 10, 100))
 plt.show()
 
+# %%
+# Left the :math:`\alpha_t` of both, one on the other; right the errors of the vote with both bounds.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 rounds = np.arange(1, len(ours) + 1)
 left.plot(rounds, library.certificate_.alphas, color="#8a8a8a", lw=4, alpha=0.5, label="library")
 left.plot(rounds, alphas, color="#b8433f", lw=1, label="thirty lines")
-left.set(xlabel="round", ylabel="α", ylim=(0, None))
+left.set(xlabel="round t", ylabel="α", ylim=(0, None))
 left.legend(frameon=False)
 plot.error_curve(library, X, y, *Moons(0.25).sample(5000, random_state=4), ax=right)
 left.spines[["top", "right"]].set_visible(False)
