@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -39,6 +40,9 @@ EXPECTED_CASES = {
 }
 
 
+STEPS = ("extract", "explore", "split", "tune", "compare", "repeat", "choose")
+
+
 def named(path):
     return path.stem
 
@@ -74,10 +78,21 @@ def test_a_page_mixes_prose_library_and_figures(page):
 @pytest.mark.parametrize("page", CASES, ids=named)
 def test_a_case_goes_the_seven_steps_and_ends_with_what_was_learned(page):
     headings = heading_lines(source_of(page))
-    text = " ".join(headings).lower()
-    for step in ("look", "keep"):
-        assert step in text
+    steps = [numbers_of(heading) for heading in headings]
+    assert [number for numbers in steps for number in numbers] == list(range(1, 8))
+    words = " ".join(
+        heading.lower() for heading, numbers in zip(headings, steps, strict=True) if numbers
+    )
+    places = [words.index(step) for step in STEPS]
+    assert places == sorted(places)
+    assert any("keep it" in heading.lower() for heading in headings)
     assert headings[-1] == "What was learned"
+
+
+def numbers_of(heading):
+    """3 to 6 of "3 to 6. Split, tune, compare, repeat"."""
+    found = re.match(r"(\d)(?: (?:to|and) (\d))?\. ", heading)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
 
 def heading_lines(source):

@@ -18,8 +18,8 @@ from bosquet import ConformalModel, GradientBoostingRegressor, Study, plot
 shells = table("abalone")
 
 # %%
-# 1. Look
-# -------
+# 1 and 2. Extract and explore
+# ----------------------------
 # Weight rises with age and then hardly does; the spread grows all the way. Measurements are all
 # about size, and so nearly copies of each other.
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
@@ -39,7 +39,7 @@ figure.colorbar(shown, ax=axes[1], label="rank correlation")
 plt.show()
 
 # %%
-# 2 to 5. Split, tune, compare, repeat
+# 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
 METHODS = ["linear", "k-nearest-neighbours", "cart", "random-forest", "gradient-boosting"]
 sample = shells.sample(min(2500, len(shells)), random_state=0)
@@ -50,14 +50,14 @@ tuning_and_scores(study)
 plt.show()
 
 # %%
-# 6. Choose
+# 7. Choose
 # ---------
 print(study.record_["winner"]["why"])
 importances_and_effects(study)
 plt.show()
 
 # %%
-# 7. Keep, with intervals
+# Keep it, with intervals
 # -----------------------
 # A number alone hides how little is known about old animals. Conformal intervals of 90 % hold for
 # any model and any distribution of rows, on average; built on quantiles they also widen where the

@@ -11,15 +11,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from case_data import table
-from case_pictures import draw_scores, tidy, tuning_and_scores
+from case_pictures import tidy, tuning_and_scores
 
 from bosquet import DecisionTreeRegressor, Study, plot
 
 players = table("hitters")
 
 # %%
-# 1. Look
-# -------
+# 1 and 2. Extract and explore
+# ----------------------------
 # Some salaries are unknown and their rows are of no use here. The others are skewed: a few earn
 # very much. On the scale of logarithms differences are ratios, and the spread is even.
 players = players.dropna(subset="Salary").reset_index(drop=True)
@@ -51,7 +51,7 @@ plot.tree(small, ax=right)
 plt.show()
 
 # %%
-# 2 to 5. Split, tune, compare, repeat
+# 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
 # So few rows that a test sample says little: five splits, and intervals that know that the splits
 # share rows. This study counts and does not look at the clock: it gives the same table always.
@@ -69,12 +69,12 @@ pruned = DecisionTreeRegressor(pruning="cv", pruning_rule="1se", random_state=0)
 pruned.fit(players.drop(columns="log_salary"), players["log_salary"])
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 plot.pruning(pruned, ax=left)
-draw_scores(study, right)
+plot.study_scores(study, ax=right)
 plt.show()
 
 # %%
-# 6 and 7. Choose and keep
-# ------------------------
+# 7. Choose, and keep it
+# ----------------------
 print(study.record_["winner"]["why"])
 fresh = players.drop(columns="log_salary").head(3)
 print(f"first three players: {np.exp(study.predict(fresh)).round()} thousand,", end=" ")

@@ -17,8 +17,8 @@ from bosquet import GradientBoostingClassifier, Study, plot
 census = table("adult")
 
 # %%
-# 1. Look
-# -------
+# 1 and 2. Extract and explore
+# ----------------------------
 # A quarter of the people at most earn that much. Shares by schooling rise, shares by age rise and
 # fall: whatever is linear in age will miss it.
 high = census["income"].astype(str) == ">50K"
@@ -35,7 +35,7 @@ for ax, column, width in zip(axes, ("education_num", "age"), (1, 5), strict=True
 plt.show()
 
 # %%
-# 2 to 5. Split, tune, compare, repeat
+# 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
 # A study of 5,000 rows in twelve seconds: enough to tell methods apart. What a table of 48,000
 # rows adds comes afterwards.
@@ -51,7 +51,7 @@ tuning_and_scores(study)
 plt.show()
 
 # %%
-# 6. Choose
+# 7. Choose
 # ---------
 # What the chosen model goes by, and how its probability changes with the two strongest columns.
 print(study.record_["winner"]["why"])
@@ -59,7 +59,7 @@ importances_and_effects(study)
 plt.show()
 
 # %%
-# 7. Keep
+# Keep it
 # -------
 # Boosted trees take all rows in seconds. The rows of the last third are held out (in the real
 # table they are the official test file); probabilities are worth as much as they are reliable.

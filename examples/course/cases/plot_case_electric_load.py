@@ -21,8 +21,8 @@ from bosquet.experts import oracle_table
 weeks = table("opera_electric_load")
 
 # %%
-# 1 and 2. Look and split
-# -----------------------
+# 1 to 3. Extract, explore and split
+# ----------------------------------
 # A year's wave, and more than that in cold weeks. Time has an order: the last 112 weeks are the
 # test, and nothing of them is used before its week has come.
 start = len(weeks) - 112
@@ -36,7 +36,7 @@ tidy(axes[1]).set(xlabel="temperature", ylabel="load")
 plt.show()
 
 # %%
-# 3. Tune: three experts
+# 4. Tune: three experts
 # ----------------------
 # *climate* is linear in the temperature's warm and cold part, time and waves of the year; *memory*
 # is linear in last week's load and temperature; *boosted* is gradient boosting on the raw columns,
@@ -62,15 +62,15 @@ F = pd.DataFrame(
 target = y[start:]
 
 # %%
-# 4 and 5. Compare, over every week
-# ---------------------------------
+# 5 and 6. Compare, and repeat over every week
+# --------------------------------------------
 # The table of such a study: each expert, their mean, the best convex and linear combinations in
 # hindsight, and rules that learn the weights week by week.
 compared = oracle_table(F, target, ["ewa", "ml-poly", "boa"], shifts=[1, 5])
 print(compared)
 
 # %%
-# 6. Choose: a mixture, and its guarantee
+# 7. Choose: a mixture, and its guarantee
 # ---------------------------------------
 # ML-Poly has no parameter to set. Weights on top; below what each expert has lost, and the regret
 # with its bound.
@@ -83,7 +83,7 @@ plot.expert_regret(mixture, ax=axes[2])
 plt.show()
 
 # %%
-# 7. Keep
+# Keep it
 # -------
 # A mixture goes on learning: a new week's forecasts are mixed by ``predict``, and the load, once
 # known, given to ``partial_fit``.

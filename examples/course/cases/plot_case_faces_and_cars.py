@@ -26,8 +26,8 @@ images = rows.filter(like="px").to_numpy(np.uint8).reshape(-1, 19, 19)
 labels, is_test = rows["label"].astype(str).to_numpy(), (rows["split"] == "test").to_numpy()
 
 # %%
-# 1 and 2. Look and split
-# -----------------------
+# 1 to 3. Extract, explore and split
+# ----------------------------------
 # The mean picture of each class, and of each part. In the real table faces of the test are from
 # other photographs than those of training, in other light: a test that asks for more than a random
 # split would.
@@ -42,7 +42,7 @@ for ax, (kind, part) in zip(
 plt.show()
 
 # %%
-# 3. Tune
+# 4. Tune
 # -------
 # The number of rounds is the number of features. A quarter of the training pictures is kept aside
 # as a validation sample.
@@ -75,7 +75,7 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# 4 and 5. Compare, and repeat
+# 5 and 6. Compare, and repeat
 # ----------------------------
 # The same pictures as 361 columns, for a forest and for boosted trees; two different samples of
 # 400 training pictures to learn from, both judged on the test.
@@ -113,7 +113,7 @@ for name, found in errors.items():
     )
 
 # %%
-# 6. Choose
+# 7. Choose
 # ---------
 # What the vote looks at can be seen: on the mean car above, on the mean face below.
 final = HaarBoostClassifier(n_estimators=rounds, class_weight="balanced").fit(learning, learned)
@@ -125,7 +125,7 @@ for row, kind in zip(axes, ("car", "face"), strict=True):
 plt.show()
 
 # %%
-# 7. Keep
+# Keep it
 # -------
 # The model is a file without pickle, and the same after it was read.
 with tempfile.TemporaryDirectory() as folder:

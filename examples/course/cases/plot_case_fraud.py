@@ -19,8 +19,8 @@ from bosquet import BaggingClassifier, GradientBoostingClassifier, RandomForestC
 payments = table("creditcard_fraud_10k")
 
 # %%
-# 1. Look
-# -------
+# 1 and 2. Extract and explore
+# ----------------------------
 fraud = payments["Class"].astype(int).to_numpy()
 columns = payments.columns.drop("Class")
 apart = np.abs(payments[columns][fraud == 1].mean() - payments[columns][fraud == 0].mean())
@@ -39,7 +39,7 @@ for ax, name in zip(axes, apart.index[:2], strict=True):
 plt.show()
 
 # %%
-# 2 to 5. Split, tune, compare, repeat
+# 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
 # With a class of less than a tenth the study goes by the average precision, the area under
 # precision against recall, and puts methods for rare classes beside the usual ones.
@@ -92,7 +92,7 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# 6. Choose, by what mistakes cost
+# 7. Choose, by what mistakes cost
 # --------------------------------
 # Say a missed fraud costs 100 and a genuine payment stopped costs 3. A reliable probability is
 # compared with :math:`3 / 103`; any score can be given the threshold that was cheapest, here on
@@ -117,7 +117,7 @@ for name, (_, _, _, p) in found.items():
     )
 
 # %%
-# 7. Keep
+# Keep it
 # -------
 # What the boosted trees go by, as the share of the loss that each column's splits took away.
 print(study.record_["winner"]["why"])

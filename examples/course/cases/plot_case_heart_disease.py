@@ -18,8 +18,8 @@ from bosquet import BinomialRegression, Study, plot
 hearts = table("sa_heart")
 
 # %%
-# 1. Look
-# -------
+# 1 and 2. Extract and explore
+# ----------------------------
 # Shares of the ill by age and by family history: both matter, and they seem to add up.
 ill = hearts["chd"].astype(int)
 figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
@@ -57,7 +57,7 @@ plot.probability_curve(chosen, hearts, "age", by="famhist", y=ill, ax=axes[1])
 plt.show()
 
 # %%
-# 2 to 5. Split, tune, compare, repeat
+# 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
 METHODS = ["logistic", "cart", "random-forest", "gradient-boosting"]
 study = Study(methods=METHODS, budget=None, repeats=4, random_state=0, verbose=0)
@@ -67,8 +67,8 @@ tuning_and_scores(study)
 plt.show()
 
 # %%
-# 6 and 7. Choose and keep
-# ------------------------
+# 7. Choose, and keep it
+# ----------------------
 print(study.record_["winner"]["why"])
 two = hearts.iloc[[0, 2]]
 band = chosen.confidence_band(two)

@@ -19,8 +19,8 @@ from bosquet.experts import oracle
 smog = table("ozone_la")
 
 # %%
-# 1. Look
-# -------
+# 1 and 2. Extract and explore
+# ----------------------------
 # Rows without the target are of no use. Which columns have holes, and what does ozone follow?
 smog = smog.dropna(subset="ozone").drop(columns="day", errors="ignore").reset_index(drop=True)
 holes = smog.isna().sum()
@@ -35,7 +35,7 @@ axes[0].set_ylabel("ozone")
 plt.show()
 
 # %%
-# 2 to 5. Split, tune, compare, repeat
+# 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
 METHODS = ["linear", "cart", "random-forest", "gradient-boosting"]
 study = Study("regression", methods=METHODS, budget="14s", random_state=0, verbose=0)
@@ -45,7 +45,7 @@ tuning_and_scores(study)
 plt.show()
 
 # %%
-# 6. Choose
+# 7. Choose
 # ---------
 print(study.record_["winner"]["why"])
 importances_and_effects(study)
@@ -71,7 +71,7 @@ ax.set(xlabel="temperature", ylabel="inversion height")
 plt.show()
 
 # %%
-# 7. Keep: one model, or a mixture?
+# Keep it: one model, or a mixture?
 # ---------------------------------
 # The lecture's own ozone study asks how far a combination of models can go. Here are
 # cross-validated predictions of three models: the best of them, their mean, the best convex and

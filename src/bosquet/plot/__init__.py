@@ -2,7 +2,7 @@
 boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
 of experts; the pictures behind the theory; how far scores and intervals can be trusted;
 why a model says what it says; the odds, probabilities and interactions of a regression; what a vote
-on images looks at; rules on a plane; a stream and its changes.
+on images looks at; rules on a plane; a stream and its changes; what a study found.
 
 Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
 (``pip install 'bosquet[plot]'``).
@@ -20,6 +20,7 @@ from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.glm import interaction, odds_ratios, probability_curve
 from bosquet.plot.planes import frontier, svm_margin
 from bosquet.plot.streams import changes
+from bosquet.plot.study import study_curves, study_scores, study_winner
 from bosquet.plot.theory import bayes_overlap, degrees, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
 from bosquet.plot.trust import coverage_by_group, intervals, reliability
@@ -55,6 +56,9 @@ __all__ = [
     "shap_beeswarm",
     "shap_waterfall",
     "shapes",
+    "study_curves",
+    "study_scores",
+    "study_winner",
     "svm_margin",
     "tree",
     "variance_reduction",
