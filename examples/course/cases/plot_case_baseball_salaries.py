@@ -87,9 +87,10 @@ rmse = study.table_["rmse"]
 residual = players["log_salary"] - small.predict(players[["Years", "Hits"]].astype(float))
 explained = 1 - residual.var(ddof=0) / players["log_salary"].var(ddof=0)
 leaves = ", ".join(f"{value:.2f}" for value in np.unique(told))
+dollars = ", ".join(f"{np.exp(value):.0f}" for value in np.unique(told))
 print(
-    f"- Two cuts on years and hits make leaves of {leaves} and explain "
-    f"{explained:.0%} of the variance (on the rows seen)."
+    f"- Two cuts on years and hits make leaves of {leaves}, that is {dollars} thousand dollars, "
+    f"and explain {explained:.0%} of the variance (on the rows seen)."
 )
 print(
     f"- New rows: {study.table_.title.iloc[0]} errs by {rmse.iloc[0]:.2f} in log "

@@ -44,6 +44,7 @@ mail = table("spambase").rename(columns=unquote)
 repeated, real = mail.duplicated().sum(), mail.attrs["real"]
 mail = mail.drop_duplicates(ignore_index=True)
 spam = mail["class"] == 1
+mail["class"] = np.where(spam, "spam", "good")
 words = mail.drop(columns="class")
 print(
     f"{repeated} rows repeat an earlier one; of the other {len(mail):,} {spam.mean():.1%} are spam"
@@ -115,7 +116,7 @@ plt.show()
 # all letters: the same model whatever the study chose. Shapley values show for each letter, a dot,
 # which words spoke for spam (to the right) and which against, in log odds.
 boosted = models["gradient boosting, 5 leaves"]
-named = clone(boosted).set_params(n_estimators=150).fit(words, spam.to_numpy())
+named = clone(boosted).set_params(n_estimators=150).fit(words, mail["class"])
 shap_beeswarm(explain(named, words.sample(400, random_state=0)), most=10)
 plt.show()
 

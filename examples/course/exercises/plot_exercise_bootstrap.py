@@ -46,9 +46,8 @@ print(f"{len(seen)} samples; distinct_samples(3) = {distinct_samples(3)}")
 
 # %%
 # **In a bag.** ``estimators_samples_`` are the rows that each learner of a bag was given. The
-# share of different rows among them scatters about 63.2 %; its standard deviation is only
-# :math:`\sqrt{(1/e - 2/e^2)/m}`, about a third of a percent here at m = 8,000 and 1.5 % at m =
-# 400.
+# share of different rows among them scatters about 63.2 %; for large m its standard deviation is
+# :math:`\sqrt{(1/e - 2/e^2)/m}`, which falls with the root of m.
 X, y = Moons(0.3).sample(400, random_state=1)
 bag = BaggingClassifier(n_estimators=500, oob_score=True, random_state=0).fit(X, y)
 held = np.array([np.unique(rows).size / 400 for rows in bag.estimators_samples_])

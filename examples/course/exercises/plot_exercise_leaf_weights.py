@@ -108,6 +108,46 @@ for ax, kind in zip(axes, ("squared", "logistic"), strict=True):
 plt.show()
 
 # %%
+# **What a split gains.** With its best value a leaf is worth :math:`-\frac12 G^2/(H + \lambda)`. To
+# part it into a left and a right one, at the price :math:`\beta` of one leaf more, gains
+#
+# .. math:: \frac12\left[\frac{G_L^2}{H_L + \lambda} + \frac{G_R^2}{H_R + \lambda}
+#           - \frac{G^2}{H + \lambda}\right] - \beta .
+#
+# Here it is for every threshold on one column, at the first split of the moons; the library splits
+# where it is largest, and not at all if :math:`\beta` (``min_split_gain``) is above that. (Values
+# are rounded, so that each has a bin of its own: the library looks between bins.)
+x, p = (20 * X[:, 0]).round() / 20, y.mean()
+cuts = np.unique(x)[:-1]
+ONE = {**OPTIONS, "n_estimators": 1, "max_leaf_nodes": 2, "min_samples_leaf": 1}
+figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
+for penalty, colour in ((0.0, "#3b6ea5"), (50.0, "#d9822b")):
+    worth = [
+        sum(
+            (y[side] - p).sum() ** 2 / (side.sum() * p * (1 - p) + penalty)
+            for side in (x <= cut, x > cut)
+        )
+        for cut in cuts
+    ]
+    whole = (y - p).sum() ** 2 / (y.size * p * (1 - p) + penalty)
+    gain = (np.array(worth) - whole) / 2
+    ax.plot(cuts, gain, color=colour, label=f"λ = {penalty:g}")
+    for price in (0.9 * gain.max(), 1.1 * gain.max()):
+        model = GradientBoostingClassifier(
+            l2_regularization=penalty, min_split_gain=price, **ONE
+        ).fit(x[:, None], y)
+        left = model.decision_function(x[:, None]) == model.decision_function([[x.min()]])
+        print(
+            f"λ = {penalty:2g}, β = {price:4.1f}: "
+            + ("no split" if left.all() else f"split after {x[left].max():.3f}")
+            + f"; the gain before β is largest, {gain.max():.1f}, at {cuts[gain.argmax()]:.3f}"
+        )
+ax.set(xlabel="threshold on the first column", ylabel="gain of the split, β = 0", ylim=(0, None))
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False)
+plt.show()
+
+# %%
 # **First order or second?** ``step="gradient"`` is Friedman's way: a least-squares tree on the
 # residuals, and in each leaf the value that minimises the loss itself and not its parabola. For
 # the squared loss, which is a parabola, both are the same (with :math:`\lambda = 0`); for the

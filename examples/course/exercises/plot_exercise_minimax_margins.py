@@ -5,10 +5,10 @@ Games, minimax and margins
 *Weights and rules play a game. Show that the edge of the weak learner and the margin of the best
 vote are the two sides of it:* :math:`2\gamma = \rho`.
 
-One player chooses a row i, the other a rule h, and the payment is :math:`M_{ih} = y_i h(x_i)`: 1
-if the rule is right about the row, -1 if wrong. Played with chance, the first has a distribution D
-over rows, the second weights :math:`\alpha` over rules. By von Neumann's theorem it does not
-matter who has to show first:
+One player chooses a row i of the m in the table, the other a rule h, and the first pays the second
+:math:`M_{ih} = y_i h(x_i)`: 1 if the rule is right about the row, -1 if wrong. Played with chance,
+the first has a distribution D over rows, the second weights :math:`\alpha` over rules. By von
+Neumann's theorem it does not matter who has to show first:
 
 .. math:: \min_D \max_h \sum_i D_i y_i h(x_i)
           = \max_\alpha \min_i \, y_i \frac{\sum_t \alpha_t h_t(x_i)}{\|\alpha\|_1} .

@@ -6,15 +6,18 @@ The VC dimension of votes
 least r. Show that votes of stumps contain the latter, and bound what votes can shatter.*
 
 **Stumps on a line: 2.** Two points can be labelled in all four ways. Of three points + - + cannot:
-a stump changes its mind once. **Functions of r pieces: r.** One piece a point.
+a stump changes its mind once. **Functions of r pieces: r.** One piece a point labels r points in
+every way; of r + 1 points + - + - ... takes r + 1 pieces.
 
-**Pieces are votes.** A function with values :math:`a_0, \dots, a_r` between its cuts
-:math:`\theta_1 < \dots < \theta_r` is
+**Pieces are votes.** A function of r pieces has values :math:`a_1, \dots, a_r = \pm 1` and
+:math:`r - 1` cuts :math:`\theta_1 < \dots < \theta_{r-1}`. It is
 
-.. math:: \frac{a_0 + a_r}2 + \sum_{j=1}^r \frac{a_j - a_{j-1}}2 \operatorname{sign}(x - \theta_j),
+.. math:: \frac{a_1 + a_r}2
+          + \sum_{j=1}^{r-1} \frac{a_{j+1} - a_j}2 \operatorname{sign}(x - \theta_j),
 
-since to the right of exactly the first j cuts the sum is
-:math:`\frac12 (a_j - a_0) - \frac12 (a_r - a_j)`.
+since on piece k, to the right of exactly the first k - 1 cuts, the sum is
+:math:`\frac12 (a_k - a_1) - \frac12 (a_r - a_k)`. That is a vote of at most r stumps: one a cut,
+and a constant, which is a stump whose threshold lies to the left of everything.
 
 **At most.** m points are labelled by one rule of VC dimension d in at most :math:`(em/d)^d` ways
 (Sauer), by T of them in :math:`(em/d)^{dT}`, and a linear function of T answers adds a factor of
@@ -77,8 +80,8 @@ for T in range(1, 6):
     print(f"votes of {T} stumps shatter {exact[T]} points; 2⌈T/2⌉ = {2 * -(-T // 2)}")
 
 # %%
-# The bound is far above: it holds for any class of dimension 3, of which stumps on a line are the
-# poorest (in the theorem's reading of d = 2 as 3).
+# The theorem's bound is far above. It is asked for d = 3, the least it allows (a class of dimension
+# 2 is no richer than that), and holds for every class of that dimension, not for stumps alone.
 Ts = np.unique(np.geomspace(3, 300, 40).astype(int))
 
 

@@ -102,7 +102,7 @@ def study_curves(study: Any, *, ax: Any = None) -> Any:
     tidy(ax)
     if ax.get_lines():
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.09), "ncols": 2}
-        ax.legend(frameon=False, fontsize="small", **below)
+        ax.legend(frameon=False, fontsize="x-small", **below)
     return ax
 
 
