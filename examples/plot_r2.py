@@ -1,0 +1,57 @@
+"""
+AdaBoost.R2: trees for numbers, boosted
+=======================================
+
+    python examples/plot_r2.py
+
+writes r2.png. Left: one tree of eight leaves, and the weighted median of a hundred such trees, each fitted
+to rows that were drawn by how badly they were predicted. Right: the test error over the rounds with the
+three losses. A round whose mean loss is not below half of the largest begins again from even weights.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bosquet import AdaBoostRegressor, DecisionTreeRegressor
+
+NOISE = 0.3
+rng = np.random.default_rng(0)
+
+
+def truth(x):
+    return np.sin(x) + np.sin(3 * x) / 2
+
+
+def sample(n):
+    x = rng.uniform(0, 6, n)
+    return x[:, None], truth(x) + rng.normal(0, NOISE, n)
+
+
+X, y = sample(300)
+X_test, y_test = sample(3_000)
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+tree = DecisionTreeRegressor(max_leaf_nodes=8)
+x = np.linspace(0, 6, 600)
+left.plot(X[:, 0], y, ".", color="#8a8a8a", alpha=0.6, label="rows")
+left.plot(x, truth(x), color="#333333", linestyle="--", label="truth")
+left.plot(x, tree.fit(X, y).predict(x[:, None]), color="#d9822b", label="one tree of 8 leaves")
+for loss, colour in (("linear", "#3b6ea5"), ("square", "#b8433f"), ("exponential", "#2f7d5b")):
+    model = AdaBoostRegressor(tree, 100, loss=loss, on_large_error="restart", random_state=0).fit(
+        X, y
+    )
+    errors = [np.sqrt(np.mean((said - y_test) ** 2)) for said in model.staged_predict(X_test)]
+    right.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=f"{loss} loss")
+    print(f"{loss}: {len(errors)} rounds, RMSE {errors[0]:.3f} first, {errors[-1]:.3f} last")
+    if loss == "linear":
+        left.plot(x, model.predict(x[:, None]), color=colour, label="median of 100, linear loss")
+left.set(xlabel="x", ylabel="y", ylim=(-2.6, 2.6))
+right.axhline(NOISE, color="#333333", linestyle="--", label="noise")
+right.set(xlabel="rounds", ylabel="RMSE on new rows", ylim=(0.28, None))
+for ax in (left, right):
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small")
+figure.savefig("r2.png", dpi=100)
+print("wrote r2.png")
