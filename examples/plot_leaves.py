@@ -6,8 +6,8 @@ When to stop growing, and what a leaf says
 
 writes leaves.png. Left: the fewer rows a node may have to be split, or the more nodes a tree may have,
 the better it knows its training rows, and from some point on new rows less. Right: trees of twelve
-leaves, plain, with costs and with priors. Where it is dearer to miss the second class, or where that is said to be more
-frequent than in the table, more of the plane is given to it.
+leaves, plain, with costs and with priors. Where it is dearer to miss the second class, or where that is
+said to be more frequent than in the table, more of the plane is given to it.
 """
 
 import matplotlib

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
+from scipy.optimize import minimize_scalar
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bosquet import AdaBoostClassifier, GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting import WorseThanChance
@@ -272,6 +274,37 @@ def test_item_33_the_largest_margin_is_twice_the_least_edge(table):
     assert (agreement @ D).max() == pytest.approx(game.value, abs=1e-7)
     errors = ((1 - agreement) / 2) @ D
     assert 0.5 - errors.min() == pytest.approx(game.value / 2, abs=1e-7)
+
+
+LOSSES = {  # value, and the slope by the prediction
+    "squared_error": (lambda y, F: (y - F) ** 2 / 2, lambda y, F: F - y),
+    "absolute_error": (lambda y, F: np.abs(y - F), lambda y, F: np.sign(F - y)),
+    "log_cosh": (lambda y, F: np.log(np.cosh(y - F)), lambda y, F: np.tanh(F - y)),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(max_examples=8, deadline=None)
+@given(table=tables(rows=(15, 40)), seed=st.integers(0, 2**16))
+def test_item_37_each_round_fits_the_pseudo_residuals_and_searches_the_best_step(loss, table, seed):
+    X, y = table[0], np.random.default_rng(seed).normal(size=len(table[0]))
+    value, slope = LOSSES[loss]
+    learner = DecisionTreeRegressor(max_depth=2, random_state=0)
+    model = GradientBoostingRegressor(
+        loss, estimator=learner, n_estimators=3, learning_rate=1.0, early_stopping=False
+    ).fit(X, y)
+    F = np.full(len(y), np.median(y) if loss == "absolute_error" else y.mean())
+    if loss == "log_cosh":
+        F[:] = minimize_scalar(lambda c: value(y, c).sum()).x
+    for after in model.staged_predict(X):
+        h = clone(learner).fit(X, -slope(y, F)).predict(X)
+        assume(np.ptp(h) > 1e-6)
+        alpha = (after - F) @ h / (h @ h)
+        np.testing.assert_allclose(after, F + alpha * h, atol=1e-6)
+        assert alpha >= 0
+        least = min(value(y, F + a * h).sum() for a in np.linspace(0, 3, 301))
+        assert value(y, after).sum() <= least + 1e-6
+        F = after
 
 
 @TAME
