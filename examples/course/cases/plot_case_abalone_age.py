@@ -84,7 +84,8 @@ for name in widths:
         f" {widths[name][young].mean():.1f}; of old ones "
         f"{inside[name][~young].mean():.1%}, {widths[name][~young].mean():.1f}"
     )
-plot.intervals(y_test, np.column_stack([low, high]))
+ax = plot.intervals(y_test, np.column_stack([low, high]))
+ax.set_title("intervals by quantiles, of some test animals", fontsize=10)
 plt.show()
 
 # %%
@@ -97,9 +98,7 @@ print(
     f"linear model by {rmse['linear']:.2f},"
 )
 print(f"  the constant by {rmse['constant']:.2f}.")
-together = [
-    names[m] for m in study.table_.index[1:] if study.table_.loc[m, "distinguishable"] is False
-]
+together = [names[m] for m in study.table_.index[1:] if not study.table_.loc[m, "distinguishable"]]
 print(f"- Not to be told from the best: {', '.join(together) if together else 'no other method'}.")
 ratio = widths["by quantiles"][~young].mean() / widths["by quantiles"][young].mean()
 print(
