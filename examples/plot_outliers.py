@@ -17,12 +17,13 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from bosquet import AdaBoostClassifier, BrownBoostClassifier
 from bosquet.boosting import outlier_scores
 from bosquet.datasets import Moons
 
-warnings.simplefilter("ignore")  # BrownBoost says so when its time was not up
+warnings.simplefilter("ignore", ConvergenceWarning)  # BrownBoost says when its time was not up
 truth = Moons(noise=0.15)
 
 
