@@ -64,12 +64,13 @@ plt.show()
 
 # %%
 # How large should the tree be? Cost-complexity pruning has a tree for every price of a leaf;
-# cross-validation chooses among them.
+# cross-validation chooses among them (left). The lecture looks at the scree of the deviance, here of
+# the inertia of the training rows, against the leaves (right): steep for the first cuts, then flat.
 pruned = DecisionTreeRegressor(pruning="cv", pruning_rule="1se", random_state=0)
 pruned.fit(players.drop(columns="log_salary"), players["log_salary"])
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 plot.pruning(pruned, ax=left)
-plot.study_scores(study, ax=right)
+plot.scree(pruned, ax=right)
 plt.show()
 
 # %%
