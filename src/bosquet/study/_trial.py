@@ -83,7 +83,7 @@ def run_trial(
                 limits = (seconds, at_most)
                 estimator = _tried(study, method, split, limits, how, first, outcome)
         except OutOfTime as stopped:
-            outcome.message = str(stopped)
+            outcome.status, outcome.message = "skipped", str(stopped)
         except MemoryError:
             outcome.message = "out of memory; give it fewer rows"
         except Exception as error:

@@ -14,7 +14,7 @@ class OutOfTime(Exception):
     """Raised inside a fit that has taken too long."""
 
     def __init__(self) -> None:
-        super().__init__("stopped, it took far longer than its share of the time")
+        super().__init__("it was stopped: it took far longer than its share of the time")
 
 
 @contextmanager

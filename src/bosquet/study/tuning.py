@@ -301,6 +301,8 @@ class _Search:
                 self.notes.append("the rows' weights are not used: the method takes none")
             calls = [(estimator, self.rows.X, self.rows.y, weight)]
             result = try_all(fit_weighted, calls, inner=self.inner)[0]
+            if isinstance(result.error, OutOfTime):
+                raise result.error
             if result.error is not None:
                 raise ValueError(
                     f"{self.method.title} with {candidate.label}: {first_line(result.error)}"

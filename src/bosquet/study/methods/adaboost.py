@@ -10,7 +10,7 @@ from bosquet.boosting import AdaBoostClassifier, AdaBoostRegressor
 from bosquet.study._candidates import Staged
 from bosquet.study._costs import FitCost
 from bosquet.study.method import Candidate, Method, TableShape
-from bosquet.study.methods.gradient import staged_answers
+from bosquet.study.methods.gradient import WIDE, staged_answers
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 ROUNDS = (10, 25, 50, 100, 200, 400)
@@ -68,7 +68,7 @@ def _of_classes(shape: TableShape) -> Sequence[Candidate]:
                 family=name,
                 stages=staged_answers,
             )
-            for rounds in (ROUNDS if shape.n_classes == 2 else ROUNDS_OF_MANY)
+            for rounds in _rounds(shape)
         ]
     return found
 
@@ -87,6 +87,11 @@ def _of_numbers(shape: TableShape) -> Sequence[Candidate]:
         for loss, depth in (("linear", 3), ("square", 3), ("exponential", 6), ("linear", 8))
         for rounds in ROUNDS_OF_NUMBERS
     ]
+
+
+def _rounds(shape: TableShape) -> Sequence[int]:
+    rounds = ROUNDS if shape.n_classes == 2 else ROUNDS_OF_MANY
+    return rounds if shape.n_indicators <= WIDE else rounds[:4]
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:

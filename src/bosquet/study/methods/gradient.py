@@ -21,6 +21,8 @@ from bosquet.study.scoring import RARE, answer_of
 # Below this many rows those set aside are too few to stop by, and folds are cheap.
 FOLDS_BELOW = 5_000
 ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
+# With more columns than this a round is dear, and few of them learn the rows by heart.
+WIDE, ROUNDS_OF_WIDE = 2_000, ROUNDS[:5]
 MOST_ROUNDS, MOST_POINTS = 2_000, 60
 # Small trees gain so little a round that the loss may stand still for many of them.
 PATIENCE = 120
@@ -90,7 +92,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
         )
         for sizes in _small_tables_trees(shape)
         for trees in [sizes._replace(class_weight=weight) for weight in weights]
-        for rounds in ROUNDS
+        for rounds in (ROUNDS if shape.n_indicators <= WIDE else ROUNDS_OF_WIDE)
     ]
 
 
