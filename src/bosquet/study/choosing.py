@@ -149,7 +149,8 @@ def _why(
         merit = "is easier to read than" if easier else "has better probabilities than"
         text = (
             f"{chosen['title']} ({score}{over}) {merit} the most accurate,"
-            f" {best['title']} ({figure(_mean(best))}), cannot be told from it and gives up next to nothing."
+            f" {best['title']} ({figure(_mean(best))}), cannot be told from it and gives up"
+            f" {given_up(chosen, best, able, metric):.1%} of its gain over the constant."
         )
     constant = next((m for m in able if m["name"] == BASELINE), None)
     if constant is not None and any(m is constant for m in alike):
