@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import data
+from benchmarks import data, resident
 from benchmarks.interleave import settle
 from benchmarks.machine import describe
 from benchmarks.report import markdown_table
@@ -158,17 +158,10 @@ def peak(rounds, rows):
 
     table = data.binary(rows, seed=1)
     AdaBoostClassifier(n_estimators=2).fit(table.X[:1000], table.y[:1000])
-    before = _status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")
+    before = resident.resident()
+    resident.forget_peak()
     AdaBoostClassifier(n_estimators=rounds, n_jobs=THREADS).fit(table.X, table.y)
-    return _status("VmHWM") - before
-
-
-def _status(key):
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(key):
-            return 1024 * int(line.split()[1])
-    return 0
+    return resident.peak() - before
 
 
 def memory(rows):

@@ -8,7 +8,6 @@ a file, or generated in place, where the freed leftovers of the generator can be
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import numpy as np
 from benchmarks import data
 from benchmarks.interleave import available
 from benchmarks.libraries import LIBRARIES, Settings
+from benchmarks.resident import forget_peak, peak, resident
 
 # Nothing is kept from one round to the next but a tree: ten rounds have the peak of a hundred.
 ROUNDS = 10
@@ -77,31 +77,6 @@ def _ask_child(name, rows, folder):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def _status(field):
-    """A field of /proc/self/status, in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise KeyError(field)
-
-
-def _forget_peak():
-    """Set the peak resident size to the present one, where the kernel allows it."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def _peak():
-    try:
-        return _status("VmHWM")
-    except (OSError, KeyError):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def _measure(library, rows, folder):
     warm = data.binary(100, seed=3)
     library.make("binary", Settings(rounds=2), []).fit(warm.X, warm.y)
@@ -110,11 +85,11 @@ def _measure(library, rows, folder):
     else:
         table = data.binary(rows, seed=1)
         X, y = table.X, table.y
-    forgotten = _forget_peak()
-    before = _status("VmRSS") if forgotten else _peak()
+    forgotten = forget_peak()
+    before = resident() if forgotten else peak()
     model = library.make("binary", Settings(rounds=ROUNDS), [])
     model.fit(X, y)
-    return {"over": _peak() - before, "before": before, "exact": forgotten}
+    return {"over": peak() - before, "before": before, "exact": forgotten}
 
 
 def main():

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import resident
 from benchmarks.interleave import settle
 from benchmarks.machine import describe
 from benchmarks.report import markdown_table
@@ -50,18 +51,11 @@ def whole(images, rounds):
     seconds = time.perf_counter() - start
     return {
         "seconds": seconds,
-        "bytes": resident_peak(),
+        "bytes": resident.peak(),
         "features": 162_336,
         "training_error": float(model.train_score_[-1]),
         "rounds": model.n_estimators_,
     }
-
-
-def resident_peak():
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return 1024 * int(line.split()[1])
-    return 0
 
 
 def sorting(values, y, rounds):
