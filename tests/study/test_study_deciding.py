@@ -1,11 +1,20 @@
 """Thresholds of least cost, by brute force; decisions survive being written as costs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet.study.deciding import Decision, best_threshold, choose_decision, needs_threshold
+from bosquet import RandomForestClassifier
+from bosquet.study.deciding import (
+    Decision,
+    best_threshold,
+    choose_decision,
+    needs_threshold,
+    unseen_answers,
+)
+from bosquet.study.method import Candidate
 from bosquet.study.scoring import metric_named
 from bosquet.trust.costs import least_costly
 
@@ -53,6 +62,31 @@ def test_a_rare_class_is_decided_for_by_balanced_accuracy():
     # Of calibrated scores the best threshold is the class's share.
     assert decision.threshold == pytest.approx((y == "bad").mean(), abs=0.03)
     assert balanced.score(y, decision(answer)) > balanced.score(y, answer) + 0.1
+
+
+class Fitless:
+    """A candidate that must not be fitted."""
+
+    def make(self, seed):
+        raise AssertionError("fitted again")
+
+
+def test_a_bagged_model_has_answers_to_rows_it_has_not_seen_others_are_asked_by_folds():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 3)), columns=list("abc"))
+    y = np.where(X["a"] + random.normal(size=200) > 0, "good", "bad")
+    metric = metric_named("log_loss", "binary", CLASSES)
+    forest = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
+    votes, labels = unseen_answers(forest, Fitless(), X, y, metric, 0)
+    assert np.array_equal(votes, forest.oob_decision_function_)
+    assert labels.tolist() == y.tolist()
+    # After three trees many a row is in every bag.
+    with pytest.warns(UserWarning, match="in all 3 bags"):
+        few = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, y)
+    again = Candidate(3.0, "", {}, lambda seed: RandomForestClassifier(3, random_state=seed))
+    votes, labels = unseen_answers(few, again, X, y, metric, 0)
+    assert np.isfinite(votes).all()
+    assert len(votes) == len(labels) == 200
 
 
 def test_thresholds_are_for_two_classes_with_costs_or_a_rare_one():

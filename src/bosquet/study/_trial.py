@@ -20,8 +20,8 @@ from bosquet.study.deciding import (
     Decision,
     choose_decision,
     needs_threshold,
-    out_of_fold,
     plain_decision,
+    unseen_answers,
 )
 from bosquet.study.held_out import held_out
 from bosquet.study.method import Candidate, Method, TableShape
@@ -116,7 +116,7 @@ def _tried(
     fitted = time.perf_counter()
     outcome.fit_seconds = fitted - began
     outcome.setting = plain(candidate.setting)
-    decision = _decision(study, candidate, X, y, split, how, first)
+    decision = _decision(study, candidate, estimator, X, y, split, how, first)
     outcome.threshold = decision.threshold
     _judge(study, estimator, split, decision, outcome)
     outcome.judge_seconds = time.perf_counter() - fitted
@@ -267,6 +267,7 @@ def halving(n: int) -> list[int]:
 def _decision(
     study: Setting,
     candidate: Candidate,
+    estimator: Any,
     X: Any,
     y: np.ndarray,
     split: Split,
@@ -279,7 +280,8 @@ def _decision(
     if how == "same" and first is not None and first.threshold is not None:
         return Decision(metric.classes, metric.positive, first.threshold, metric.costs)
     seed = seed_of(study.random_state, "threshold", split.number)
-    return choose_decision(out_of_fold(candidate, X, y, metric, seed), y, metric)
+    answer, labels = unseen_answers(estimator, candidate, X, y, metric, seed)
+    return choose_decision(answer, labels, metric)
 
 
 def _judge(

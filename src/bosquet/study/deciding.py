@@ -18,9 +18,11 @@ import numpy as np
 
 from bosquet._targets import class_numbers
 from bosquet.study._frames import take
+from bosquet.study.judging import placed
 from bosquet.study.scoring import Metric, answer_of, decided
 
 FOLDS = 3
+MOST_ROWS = 0.9  # rows that some bag must leave out for their votes to be taken
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,22 @@ def best_threshold(p: np.ndarray, event: np.ndarray, *, alarm: float, miss: floa
     low = p[place - 1] if place > 0 else 0.0
     high = p[place] if place < len(p) else 1.0
     return float((low + high) / 2)
+
+
+def unseen_answers(
+    fitted: Any, candidate: Any, X: Any, y: np.ndarray, metric: Metric, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of training rows by models that have not seen them, and these rows' labels.
+
+    Those of a bagged model are the votes of the trees whose bags a row is not in, which are there already;
+    of others they are by folds.
+    """
+    votes = getattr(fitted, "oob_decision_function_", None)
+    if votes is not None and len(votes) == len(y):
+        known = np.isfinite(votes).all(axis=1)
+        if known.mean() > MOST_ROWS:
+            return placed(votes[known], fitted, metric), y[known]
+    return out_of_fold(candidate, X, y, metric, seed), y
 
 
 def out_of_fold(
