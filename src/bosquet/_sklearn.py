@@ -47,6 +47,7 @@ __all__ = [
     "number_of_rows",
     "rows_of",
     "seed_from",
+    "seeded_clone",
     "tags_of",
     "type_of_target",
     "validate_data",
@@ -135,3 +136,15 @@ def in_parallel(
 def seed_from(random_state: Any) -> int:
     """One integer drawn from a `random_state` of any kind scikit-learn allows."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def seeded_clone(template: Any, random: np.random.RandomState) -> Any:
+    """A copy whose every random_state, nested ones too, is drawn from `random`."""
+    learner = clone(template)
+    names = sorted(
+        name
+        for name in learner.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    seeds = {name: int(random.randint(np.iinfo(np.int32).max)) for name in names}
+    return learner.set_params(**seeds) if seeds else learner

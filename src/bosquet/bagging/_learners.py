@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._bags import misclassified, squared_errors
-from bosquet._sklearn import clone, columns_of, has_fit_parameter, rows_of
+from bosquet._sklearn import columns_of, has_fit_parameter, rows_of, seeded_clone
 from bosquet.bagging._sampling import Sampler
 
 
@@ -138,18 +138,6 @@ class Plan:
         from sklearn.dummy import DummyClassifier
 
         return DummyClassifier(strategy="most_frequent").fit(X, y)
-
-
-def seeded_clone(template: Any, random: np.random.RandomState) -> Any:
-    """A copy whose every random_state, nested ones too, is drawn from `random`."""
-    learner = clone(template)
-    names = sorted(learner.get_params(deep=True))
-    seeds = {
-        name: random.randint(np.iinfo(np.int32).max)
-        for name in names
-        if name == "random_state" or name.endswith("__random_state")
-    }
-    return learner.set_params(**seeds) if seeds else learner
 
 
 def some_columns(X: Any, features: np.ndarray | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import clone, has_fit_parameter, is_classifier, rows_of
+from bosquet._sklearn import has_fit_parameter, is_classifier, rows_of, seeded_clone
 from bosquet.boosting._capacity import vc_dim_of
 from bosquet.boosting._reweighting import Reweighting
 
@@ -188,18 +188,6 @@ class ForeignLearner:
 
 # A drawn sample may be an unlucky one; so many draws tell bad luck from a bad learner.
 DRAWN_AGAIN = 10
-
-
-def seeded_clone(template: Any, random: np.random.RandomState) -> Any:
-    """A copy whose every random_state, nested ones too, is drawn from `random`."""
-    learner = clone(template)
-    names = sorted(
-        name
-        for name in learner.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
-    seeds = {name: int(random.randint(np.iinfo(np.int32).max)) for name in names}
-    return learner.set_params(**seeds) if seeds else learner
 
 
 def told_with_its_round(error: Exception, learner: Any, round_: int) -> Exception:
