@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "stump/bucket_cut.hpp"
 #include "stump/quantised.hpp"
 
 namespace bosquet {
@@ -14,42 +15,17 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The best split of a feature so far. Its position is a bucket, and within it the number of sorted
-// rows that go left; kBehind is the split behind the bucket.
+// A split that also tells where missing values go.
 template <class Rule>
-struct BlockCut {
-    static constexpr std::uint32_t kBehind = 0xffffffff;
-
-    typename Rule::Gain gain;
-    bool found = false;
+struct BlockCut : BucketCut<Rule> {
     bool missing_left = false;
-    std::uint64_t position = 0;
-    StumpSums left{};
-    std::uint32_t feature = 0;
     double threshold = kInfinity;
     std::size_t left_rows = 0;
 
-    std::uint32_t bucket() const { return static_cast<std::uint32_t>(position >> 32); }
-    bool is_behind() const { return static_cast<std::uint32_t>(position) == kBehind; }
-    static std::uint64_t at(std::uint32_t bucket, std::uint32_t inside) {
-        return std::uint64_t{bucket} << 32 | inside;
-    }
-
     bool consider(const Rule& rule, StumpSums sums, std::uint64_t where, bool missing) {
-        if (rule.falls_short(sums, gain)) return false;
-        auto reached = rule(sums);
-        bool lower = found && reached == gain && where < position;
-        if (!(reached > gain) && !lower) return false;
-        gain = reached;
-        found = true;
+        if (!BucketCut<Rule>::consider(rule, sums, where)) return false;
         missing_left = missing;
-        position = where;
-        left = sums;
         return true;
-    }
-    bool beats(const BlockCut& other) const {
-        if (!found || !other.found) return found;
-        return gain > other.gain || (gain == other.gain && feature < other.feature);
     }
 };
 
@@ -71,7 +47,7 @@ class FeatureScreen {
     BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
         read_column(column, 0, values_.size(), values_.data());
         fill_buckets();
-        BlockCut<Rule> cut{rule_.alone()};
+        BlockCut<Rule> cut{{rule_.alone()}};
         between_buckets(cut);
         if (find_worthy(std::max(bar, cut.gain))) inside_buckets(cut);
         if (cut.found && cut.gain >= bar) describe(cut);
@@ -203,7 +179,7 @@ class Blocks final : public BlockSearch {
           response_(count),
           weight_(criterion == StumpCriterion::squared ? count : 0) {
         total_ = rows.fill({0, count}, response_.data(), weight_.data());
-        best_ = BlockCut<Rule>{Rule(total_).alone()};
+        best_ = BlockCut<Rule>{{Rule(total_).alone()}};
         RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
         screens_.assign(team.size(), FeatureScreen<Rule>(sums, count, Rule(total_), isa));
     }
@@ -213,7 +189,7 @@ class Blocks final : public BlockSearch {
         team_.run(features.columns.size(), [&](std::size_t f, int worker) {
             BlockCut<Rule>& best = found[worker];
             auto cut = screens_[worker].search(features.columns[f], best.gain);
-            cut.feature = first + static_cast<std::uint32_t>(f);
+            cut.feature = first + f;
             if (cut.beats(best)) best = cut;
         });
         for (const BlockCut<Rule>& cut : found)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "stump/bucket_cut.hpp"
 #include "stump/finder.hpp"
 #include "stump/units.hpp"
 
@@ -20,8 +21,6 @@ constexpr std::size_t kLikely = 64;
 
 // Reading windows by number pays when at most this share of them has a weight.
 constexpr double kListed = 0.6;
-
-constexpr std::uint32_t kBehind = 0xffffffff;
 
 std::vector<std::uint32_t> positive_first(std::span<const std::uint8_t> positive) {
     std::vector<std::uint32_t> order;
@@ -71,38 +70,10 @@ bool may_reach(const Rule& rule, StumpSums before, std::int64_t up, std::int64_t
 
 }  // namespace
 
-// A position is a code, and within it a number of sorted rows that go left; kBehind is the split
-// behind the code.
+// The buckets are codes.
 template <class Rule>
-struct HaarSearch::Cut {
-    typename Rule::Gain gain;
-    bool found = false;
-    std::uint64_t position = 0;
-    StumpSums left{};
-    std::size_t feature = 0;
+struct HaarSearch::Cut : BucketCut<Rule> {
     float threshold = std::numeric_limits<float>::max();
-
-    std::uint32_t code() const { return static_cast<std::uint32_t>(position >> 32); }
-    bool is_behind() const { return static_cast<std::uint32_t>(position) == kBehind; }
-    static std::uint64_t at(std::size_t code, std::uint32_t inside) {
-        return std::uint64_t{code} << 32 | inside;
-    }
-
-    bool consider(const Rule& rule, StumpSums sums, std::uint64_t where) {
-        if (rule.falls_short(sums, gain)) return false;
-        auto reached = rule(sums);
-        bool lower = found && reached == gain && where < position;
-        if (!(reached > gain) && !lower) return false;
-        gain = reached;
-        found = true;
-        position = where;
-        left = sums;
-        return true;
-    }
-    bool beats(const Cut& other) const {
-        if (!found || !other.found) return found;
-        return gain > other.gain || (gain == other.gain && feature < other.feature);
-    }
 };
 
 template <class Rule>
@@ -112,8 +83,9 @@ class HaarSearch::Screen {
         : search_(search),
           worker_(worker),
           rule_(search.total_),
+          code_count_(search.store_.code_count()),
           rows_(search.rows() + 1),
-          best{rule_.alone()} {}
+          best{{rule_.alone()}} {}
 
     // Looks at one feature; returns what its best split gains if that may be as much as the best so
     // far does, and something less otherwise.
@@ -121,15 +93,15 @@ class HaarSearch::Screen {
         feature_ = feature;
         codes_ = search_.store_.codes(feature, worker_);
         add_up();
-        if (!search_.kernels_.may_reach(sums_[0], sums_[1], kernel_rule(rule_),
+        if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, kernel_rule(rule_),
                                         static_cast<double>(best.gain)))
             return std::numeric_limits<typename Rule::Gain>::lowest();
-        Cut<Rule> cut{rule_.alone()};
+        Cut<Rule> cut{{rule_.alone()}};
         cut.feature = feature;
         between_codes(cut);
         if (find_worthy(std::max(best.gain, cut.gain))) inside_codes(cut);
         if (cut.beats(best)) {
-            cut.threshold = cut.is_behind() ? threshold_behind(cut.code()) : inside_threshold_;
+            cut.threshold = cut.is_behind() ? threshold_behind(cut.bucket()) : inside_threshold_;
             best = cut;
         }
         return cut.gain;
@@ -140,7 +112,7 @@ class HaarSearch::Screen {
         for (int negative = 0; negative < 2; ++negative) {
             const Side& side = search_.sides_[negative];
             std::int64_t* sums = sums_[negative];
-            std::fill_n(sums, kCodes, 0);
+            std::fill_n(sums, code_count_, 0);
             const std::uint8_t* codes = codes_ + side.first;
             if (side.is_listed)
                 search_.kernels_.add_some(codes, side.rows.data(), side.units.data(),
@@ -156,19 +128,19 @@ class HaarSearch::Screen {
 
     void between_codes(Cut<Rule>& cut) const {
         StumpSums left;
-        for (std::size_t code = 0; code + 1 < kCodes; ++code) {
+        for (std::size_t code = 0; code + 1 < code_count_; ++code) {
             StumpSums more = of(code);
             if (more.weight == 0) continue;
             left = left + more;
             if (left.weight == rule_.total.weight) break;  // nothing would be on the right
-            cut.consider(rule_, left, cut.at(code, kBehind));
+            cut.consider(rule_, left, cut.at(code, cut.kBehind));
         }
     }
 
     bool find_worthy(typename Rule::Gain bar) {
         bool any = false;
         StumpSums left;
-        for (std::size_t code = 0; code < kCodes; ++code) {
+        for (std::size_t code = 0; code < code_count_; ++code) {
             std::int64_t up = sums_[0][code], down = sums_[1][code];
             worthy_[code] = 0;
             if (up + down == 0) continue;
@@ -199,7 +171,7 @@ class HaarSearch::Screen {
     void inside_codes(Cut<Rule>& cut) {
         corners_ = search_.planes_.corners(search_.features_[feature_]);
         StumpSums before;
-        for (std::size_t code = 0; code < kCodes; ++code) {
+        for (std::size_t code = 0; code < code_count_; ++code) {
             if (worthy_[code]) inside_code(code, before, cut);
             before = before + of(code);
         }
@@ -234,10 +206,11 @@ class HaarSearch::Screen {
     HaarSearch& search_;
     int worker_;
     Rule rule_;
+    std::size_t code_count_;
     std::size_t feature_ = 0;
     const std::uint8_t* codes_ = nullptr;
-    alignas(64) std::int64_t sums_[2][kCodes];  // weights of the positive, of the negative class
-    std::uint8_t worthy_[kCodes];
+    alignas(64) std::int64_t sums_[2][kMostCodes];  // weights of the positive, of the negative class
+    std::uint8_t worthy_[kMostCodes];
     CornerPlanes corners_{};
     std::vector<Placed> chosen_;
     std::vector<std::uint32_t> rows_;

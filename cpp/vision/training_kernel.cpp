@@ -73,8 +73,8 @@ ValueRange range(const float* values, std::size_t count) {
 }
 
 void steps(const float* __restrict values, std::size_t count, float low, float per_one,
-           std::uint16_t* __restrict out) {
-    const float last = kSteps - 1;
+           std::uint16_t last_step, std::uint16_t* __restrict out) {
+    const float last = last_step;
     for (std::size_t i = 0; i < count; ++i) {
         float place = (values[i] - low) * per_one;
         place = place < last ? place : last;
@@ -124,18 +124,19 @@ std::size_t find(const std::uint8_t* codes, std::size_t count, std::uint8_t code
 
 // Weights of either class below each code, and of all.
 struct Below {
-    alignas(64) double positive[kCodes + 8], negative[kCodes + 8];
+    alignas(64) double positive[kMostCodes + 8], negative[kMostCodes + 8];
     double positives = 0, negatives = 0;
+    std::size_t codes;
 
-    Below(const std::int64_t* up, const std::int64_t* down) {
-        for (std::size_t code = 0; code < kCodes; ++code) {
+    Below(const std::int64_t* up, const std::int64_t* down, std::size_t count) : codes(count) {
+        for (std::size_t code = 0; code < codes; ++code) {
             positive[code] = positives;
             negative[code] = negatives;
             positives += static_cast<double>(up[code]);
             negatives += static_cast<double>(down[code]);
         }
-        positive[kCodes] = positives;
-        negative[kCodes] = negatives;
+        positive[codes] = positives;
+        negative[codes] = negatives;
     }
 };
 
@@ -149,7 +150,7 @@ inline double greatest(const Below& below, Term term) {
     constexpr std::size_t kLanes = 8;
     double most[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) most[lane] = -__builtin_inf();
-    for (std::size_t code = 0; code < kCodes; code += kLanes)
+    for (std::size_t code = 0; code < below.codes; code += kLanes)
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
             double p = below.positive[code + lane], p_next = below.positive[code + lane + 1];
             double n = below.negative[code + lane], n_next = below.negative[code + lane + 1];
@@ -163,8 +164,9 @@ inline double greatest(const Below& below, Term term) {
     return all;
 }
 
-bool may_reach(const std::int64_t* up, const std::int64_t* down, HaarRule rule, double bar) {
-    Below below(up, down);
+bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t codes, HaarRule rule,
+               double bar) {
+    Below below(up, down, codes);
     double positives = below.positives, negatives = below.negatives;
     double all = positives + negatives, slack = all * kRounding;
     if (rule == HaarRule::error) {

@@ -20,9 +20,10 @@ struct ValueRange {
 };
 
 // Values as bytes, in their order; and in steps of equal width, from which these are made
-// (vision/codes.hpp).
-constexpr std::size_t kCodes = 256;
-constexpr std::size_t kSteps = 2048;
+// (vision/codes.hpp): at most so many.
+constexpr std::size_t kMostCodes = 256;
+constexpr std::size_t kStepsPerCode = 8;
+constexpr std::size_t kMostSteps = kMostCodes * kStepsPerCode;
 
 // By what a split is judged (stump/rules.hpp).
 enum class HaarRule { error, exponential, squared };
@@ -34,7 +35,7 @@ struct HaarTrainingKernels {
     ValueRange (*range)(const float* values, std::size_t count);
     // The step of each value, never before that of a lower one; those beyond have the outermost.
     void (*steps)(const float* values, std::size_t count, float low, float per_one,
-                  std::uint16_t* out);
+                  std::uint16_t last, std::uint16_t* out);
     // sums[codes[i]] += units[i]
     void (*add)(const std::uint8_t* codes, const std::int64_t* units, std::size_t count,
                 std::int64_t* sums);
@@ -46,9 +47,10 @@ struct HaarTrainingKernels {
     std::size_t (*find)(const std::uint8_t* codes, std::size_t count, std::uint8_t code,
                         std::uint32_t* rows);
     // Whether a split, between two codes or inside one, might gain as much as `bar`, from the
-    // weights of either class by code. It never says no where one does.
-    bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, HaarRule rule,
-                      double bar);
+    // weights of either class by code; there are a multiple of eight. It never says no where one
+    // does.
+    bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, std::size_t codes,
+                      HaarRule rule, double bar);
 };
 BOSQUET_DECLARE_KERNELS(HaarTrainingKernels, haar_training_kernels)
 

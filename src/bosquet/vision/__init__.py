@@ -3,6 +3,7 @@
 from bosquet._lazy import looked_up
 
 _HOME = {
+    "Annotations": "bosquet.vision.annotations",
     "Cascade": "bosquet.vision.cascade",
     "CascadeFileError": "bosquet.vision.cascade",
     "CascadeTrainer": "bosquet.vision.trainer",
@@ -21,12 +22,14 @@ _HOME = {
     "haar_features": "bosquet.vision.features",
     "integral_image": "bosquet.vision.integral",
     "make_samples": "bosquet.vision.samples",
+    "read_annotations": "bosquet.vision.annotations",
     "read_images": "bosquet.vision.images",
     "read_vec": "bosquet.vision.vec_files",
     "window_contrasts": "bosquet.vision.integral",
 }
 
 __all__ = [
+    "Annotations",
     "Cascade",
     "CascadeFileError",
     "CascadeTrainer",
@@ -45,6 +48,7 @@ __all__ = [
     "haar_features",
     "integral_image",
     "make_samples",
+    "read_annotations",
     "read_images",
     "read_vec",
     "window_contrasts",

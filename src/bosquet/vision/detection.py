@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,11 @@ class Detections:
 
     def __len__(self) -> int:
         return len(self.boxes)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
+        """The boxes, as OpenCV's detectMultiScale gives them: ``for x, y, width, height in found``."""
+        for x, y, width, height in self.boxes.tolist():
+            yield x, y, width, height
 
 
 def native_detector(cascade: Cascade) -> _core.Detector:

@@ -11,7 +11,7 @@ import numpy as np
 from bosquet._parameters import check_value, integer, number
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.detection import Detections, detect, grouped
-from bosquet.vision.images import grey_image
+from bosquet.vision.images import readable
 
 COLUMNS = (
     ("stages", int),
@@ -108,7 +108,8 @@ def evaluate(
     Parameters
     ----------
     cascade : Cascade
-    images : sequence of images
+    images : sequence of images or paths
+        A file that cannot be read is named in a warning and left out.
     boxes : sequence of arrays, shape (n_i, 4)
         x, y, width and height of the objects in each image.
     overlap : float, default=0.5
@@ -136,12 +137,16 @@ def evaluate(
     hits = np.zeros(len(points), int)
     total = np.zeros(len(points), int)
     objects = 0
-    for image, known in zip(images, boxes, strict=True):
+    n_images = 0
+    for image, known in zip(readable(images), boxes, strict=True):
+        if image is None:
+            continue
+        n_images += 1
         truth = np.asarray(known, float).reshape(-1, 4)
         objects += len(truth)
         windows = detect(
             cascade,
-            grey_image(image),
+            image,
             min_neighbors=0,
             min_depth=least,
             cut=False,  # grouping comes first
@@ -167,6 +172,6 @@ def evaluate(
     table["stages"], table["min_neighbors"] = np.array(points).reshape(-1, 2).T
     table["hits"], table["false_positives"] = hits, total - hits
     table["detection_rate"] = hits / max(objects, 1)
-    table["false_positives_per_image"] = (total - hits) / max(len(images), 1)
+    table["false_positives_per_image"] = (total - hits) / max(n_images, 1)
     table["precision"] = hits / np.maximum(total, 1)
-    return Evaluation(table, len(images), objects)
+    return Evaluation(table, n_images, objects)

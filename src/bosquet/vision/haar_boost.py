@@ -23,6 +23,7 @@ from bosquet._targets import (
     check_sample_weight,
     class_numbers,
     learn_classes,
+    only_class,
     weigh_classes,
 )
 from bosquet.boosting._certifying import certify
@@ -384,9 +385,7 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
 def _two_classes(labels: np.ndarray) -> np.ndarray:
     classes = learn_classes(labels)
     if classes.size == 1:
-        raise ValueError(
-            f"y holds one class only, {classes[0]!r}: a classifier needs at least two classes"
-        )
+        raise ValueError(f"{only_class(classes)}: a classifier needs at least two classes")
     if classes.size > 2:
         raise ValueError(
             "Only binary classification is supported: HaarBoostClassifier takes two classes, and y holds"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from bosquet import _core
 
 # Shares of red, green and blue in a grey level (ITU-R BT.601) in 2^15ths, rounded as OpenCV rounds.
+LUMA_BITS = 15
 LUMA = np.array([9798, 19235, 3735], np.int64)
 LARGEST_SIDE = 1 << 16
 FILES = {".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm", ".pnm", ".tif", ".tiff", ".gif", ".webp"}
@@ -57,11 +58,17 @@ def _luma(pixels: np.ndarray) -> np.ndarray:
     warnings.warn(
         "a colour image was turned into grey levels (channels as red, green, blue)",
         ImageConversionWarning,
-        stacklevel=_outside(),
+        stacklevel=outside(),
     )
-    if pixels.dtype == np.uint8:
-        return ((pixels.astype(np.int64) @ LUMA + (1 << 14)) >> 15).astype(np.uint8)
-    return pixels.astype(float) @ (LUMA / (1 << 15))
+    levels = luma(pixels)
+    return levels.astype(np.uint8) if pixels.dtype == np.uint8 else levels
+
+
+def luma(colours: np.ndarray) -> np.ndarray:
+    """How bright colours are: of whole numbers as OpenCV rounds it, of real ones without rounding."""
+    if colours.dtype.kind == "f":
+        return colours.astype(float) @ (LUMA / (1 << LUMA_BITS))
+    return (colours.astype(np.int64) @ LUMA + (1 << LUMA_BITS - 1)) >> LUMA_BITS
 
 
 def _levels(pixels: np.ndarray) -> np.ndarray:
@@ -79,15 +86,24 @@ def _levels(pixels: np.ndarray) -> np.ndarray:
     factor = 255.0 if pixels.dtype.kind == "f" and high <= 1 else 1.0
     if high * factor > 255:
         factor = 1 / 257 if high <= 65535 else 255 / high
+    # Without the image's own range: a warning of another text would be said again.
     warnings.warn(
-        f"an image of {pixels.dtype} from {low:g} to {high:g} was turned into levels from 0 to 255",
+        f"an image of {pixels.dtype} was turned into levels from 0 to 255 ({_said(factor)})",
         ImageConversionWarning,
-        stacklevel=_outside(),
+        stacklevel=outside(),
     )
     return np.rint(values * factor).astype(np.uint8)
 
 
-def _outside() -> int:
+def _said(factor: float) -> str:
+    if factor == 1:
+        return "its numbers rounded"
+    if factor == 255:
+        return "its range is 0 to 1"
+    return "its range is 0 to 65535" if factor == 1 / 257 else "its largest number becomes 255"
+
+
+def outside() -> int:
     """How far up the first caller outside this package is, for Python to show a warning there, once."""
     import sys
 
@@ -112,35 +128,64 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         return np.array(image.convert("L"))
 
 
-def read_images(paths: str | os.PathLike[str] | Iterable[Any]) -> list[np.ndarray]:
+def read_images(
+    paths: str | os.PathLike[str] | Iterable[Any], window: tuple[int, int] | None = None
+) -> list[np.ndarray]:
     """Grey levels of many images; a folder stands for the image files in it, in order of name.
 
     A file that cannot be read is named in a warning and left out.
+
+    Parameters
+    ----------
+    paths : folder, or iterable of paths and images
+    window : (width, height), optional
+        A size to bring every image to.
+
+    Returns
+    -------
+    list of uint8 arrays of shape (height, width)
     """
-    if isinstance(paths, str | os.PathLike):
-        folder = Path(paths)
-        if not folder.is_dir():
-            raise ValueError(f"{str(folder)!r} is no folder of images")
-        paths = sorted(file for file in folder.iterdir() if file.suffix.lower() in FILES)
-    images, unread = [], []
-    for path in paths:
-        if not isinstance(path, str | os.PathLike):
-            images.append(grey_image(path))
-            continue
+    images = [image for image in readable(_listed(paths)) if image is not None]
+    return images if window is None else [resized(image, window) for image in images]
+
+
+def _listed(paths: str | os.PathLike[str] | Iterable[Any]) -> Iterable[Any]:
+    """The image files of a folder, or what is given."""
+    if not isinstance(paths, str | os.PathLike):
+        return paths
+    folder = Path(paths)
+    if not folder.is_dir():
+        raise ValueError(f"{str(folder)!r} is no folder of images")
+    found = sorted(file for file in folder.iterdir() if file.suffix.lower() in FILES)
+    if not found:
+        raise ValueError(f"the folder {str(folder)!r} has no images (files {', '.join(sorted(FILES))})")
+    return found
+
+
+def readable(images: Iterable[Any]) -> Iterator[np.ndarray | None]:
+    """Grey levels of one image after the other, None for a file that cannot be read; when all are
+    through, a warning names these."""
+    unread = []
+    for image in images:
         try:
-            images.append(read_image(path))
+            levels = grey_image(image)
         except ImportError:
             raise
         except Exception as error:  # Pillow raises many kinds for a damaged file
-            unread.append(f"{os.fspath(path)} ({type(error).__name__})")
+            if not isinstance(image, str | os.PathLike):
+                raise
+            unread.append(f"{os.fspath(image)} ({type(error).__name__})")
+            yield None
+        else:
+            yield levels
     if unread:
+        several = "files could not be read and are" if len(unread) > 1 else "file could not be read and is"
         warnings.warn(
-            f"{len(unread)} files could not be read and are left out: {', '.join(unread[:10])}"
+            f"{len(unread)} {several} left out: {', '.join(unread[:10])}"
             + (", ..." if len(unread) > 10 else ""),
             UserWarning,
-            stacklevel=2,
+            stacklevel=outside(),
         )
-    return images
 
 
 def resized(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -158,7 +203,8 @@ def as_stack(images: Any, window: tuple[int, int], what: str = "images") -> np.n
         for number, part in enumerate(parts):
             if part.shape != (height, width):
                 raise ValueError(
-                    f"{what}[{number}] is {part.shape[1]} × {part.shape[0]} pixels, not {width} × {height}"
+                    f"{what}[{number}] is {part.shape[1]} × {part.shape[0]} pixels, not {width} × {height}: "
+                    "resize the images (read_images, make_samples and crop_samples take a window)"
                 )
         stack = np.stack(parts) if parts else np.zeros((0, height, width), np.uint8)
     if stack.shape[1:] != (height, width):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import affine_transform
 
 from bosquet._parameters import boolean, check_value, integer, number
-from bosquet.vision.images import as_stack, grey_image, resized
+from bosquet.vision.images import as_stack, grey_image, read_images, resized
 
 
 def make_samples(
@@ -30,7 +30,7 @@ def make_samples(
 
     Parameters
     ----------
-    images : sequence of images
+    images : sequence of images or paths, or a folder
         Of one size, or of any if a window is given: they are then brought to its size first.
     n_samples : int
     window : (width, height), optional
@@ -61,10 +61,8 @@ def make_samples(
     check_value("mirror", mirror, boolean())
     check_value("rotation", rotation, number(0, 180))
     check_value("brightness", brightness, number(0, 1))
-    if window is not None:
-        images = [resized(grey_image(image), window) for image in images]
-    elif not isinstance(images, np.ndarray):
-        images = [grey_image(image) for image in images]
+    if window is not None or not isinstance(images, np.ndarray):
+        images = read_images(images, window)
     if len(images) == 0:
         raise ValueError("there are no images to make samples of")
     height, width = np.shape(images[0])[:2]

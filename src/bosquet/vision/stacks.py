@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Shares of red, green and blue in a grey level, in 2^14ths and rounded as OpenCV rounds them.
-LUMA = np.array([4899, 9617, 1868], np.int64)
-LUMA_BITS = 14
-
+from bosquet.vision.images import ImageConversionWarning, luma, outside
 
 @dataclass(frozen=True)
 class GreyScale:
@@ -37,15 +34,16 @@ class GreyScale:
         if told:
             warnings.warn(
                 f"images should be grey levels, uint8: {', and '.join(told)}",
-                UserWarning,
-                stacklevel=2,
+                ImageConversionWarning,
+                stacklevel=outside(),
             )
         return cls(factor)
 
     def convert(self, images: np.ndarray) -> np.ndarray:
         """Contiguous uint8 of shape (n, height, width)."""
         if images.ndim == 4:
-            images = _luma(images[..., :3])
+            colours = images[..., :3]
+            images = luma(255 * colours.astype(np.uint8) if colours.dtype.kind == "b" else colours)
         if images.dtype == np.uint8:
             return np.ascontiguousarray(images)
         if images.dtype.kind == "f":
@@ -61,14 +59,6 @@ class GreyScale:
                 " 0 to 255; rescale the images"
             )
         return np.ascontiguousarray(images, dtype=np.uint8)
-
-
-def _luma(colours: np.ndarray) -> np.ndarray:
-    if colours.dtype.kind == "f":
-        return colours @ (LUMA / 2**LUMA_BITS)
-    scale = 255 if colours.dtype.kind == "b" else 1
-    sums = (scale * colours.astype(np.int64)) @ LUMA
-    return (sums + 2 ** (LUMA_BITS - 1)) >> LUMA_BITS
 
 
 def image_array(images: Any, window: tuple[int, int] | None = None, name: str = "X") -> np.ndarray:

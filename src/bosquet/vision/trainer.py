@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from pathlib import Path
@@ -20,8 +21,8 @@ from bosquet.vision.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
-from bosquet.vision.features import KINDS, haar_features
-from bosquet.vision.images import as_stack, read_images
+from bosquet.vision.features import KINDS, check_window, haar_features
+from bosquet.vision.images import as_stack, outside, read_images
 from bosquet.vision.mining import Mined, mine_negatives
 from bosquet.vision.stages import boost_stage
 
@@ -159,11 +160,12 @@ class CascadeTrainer(BaseEstimator):
 
         Parameters
         ----------
-        positives : sequence of images, or array of uint8 of shape (n, height, width)
-            The objects, each filling a window; see :func:`make_samples` and :func:`crop_samples`.
+        positives : array of uint8 of shape (n, height, width), sequence of images or paths, or a folder
+            The objects, each filling a window; see :func:`make_samples` and :func:`crop_samples`. Files
+            are brought to the size of `window`, where it is given.
         backgrounds : sequence of images or paths, or a folder
             Images of any size without an object.
-        negatives : sequence of images, optional
+        negatives : as positives, optional
             Windows that are no object, used before the backgrounds are looked through.
         """
         check_parameters(self, CHECKS)
@@ -180,14 +182,16 @@ class CascadeTrainer(BaseEstimator):
         self, positives: Any, backgrounds: Any, negatives: Any
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         """Everything as grey levels, or a message on what is missing."""
+        window = None if self.window is None else check_window(self.window)
+        positives = _from_files(positives, window)
         if len(positives) == 0:
             raise ValueError("there are no positives to train on")
-        window = self.window
         if window is None:
             height, width = np.shape(positives[0])[:2]
-            window = (int(width), int(height))
+            window = check_window((width, height))
         objects = as_stack(positives, window, "positives")
-        crops = as_stack([] if negatives is None else negatives, window, "negatives")
+        negatives = [] if negatives is None else _from_files(negatives, window)
+        crops = as_stack(negatives, window, "negatives")
         scenes = read_images(backgrounds)
         large = [s for s in scenes if s.shape[0] >= window[1] and s.shape[1] >= window[0]]
         if len(large) < len(scenes):
@@ -195,13 +199,22 @@ class CascadeTrainer(BaseEstimator):
                 f"{len(scenes) - len(large)} of {len(scenes)} backgrounds are smaller than the window of "
                 f"{window[0]} × {window[1]} and are left out",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )
         if not large and len(crops) == 0:
             raise ValueError(
                 f"there are no backgrounds of at least {window[0]} × {window[1]} pixels, and no negatives"
             )
         return objects, large, crops
+
+
+def _from_files(images: Any, window: tuple[int, int] | None) -> Any:
+    """Images read at the window's size where they are files; otherwise as they are."""
+    if isinstance(images, str | os.PathLike):
+        return read_images(images, window)
+    if any(isinstance(image, str | os.PathLike) for image in images):
+        return read_images(images, window)
+    return images
 
 
 class _Training:
@@ -348,5 +361,5 @@ class _Training:
                 f"{self.of.max_false_alarm:g} with max_stumps={self.of.max_stumps}; stage {worst.stage} lets "
                 f"{worst.false_alarm:.0%} of its negatives pass",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside(),
             )

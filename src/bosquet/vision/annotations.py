@@ -1,0 +1,101 @@
+"""Where objects are in images: the lists that OpenCV's tools write and read."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bosquet.vision.features import check_window
+from bosquet.vision.images import readable
+from bosquet.vision.samples import crop_samples
+
+# A path, how many boxes, and their numbers.
+LINE = re.compile(r"(?P<image>.+?)\s+(?P<count>\d{1,9})(?P<numbers>(?:\s+-?\d{1,9})*)")
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Images, and the boxes of the objects in each.
+
+    Attributes
+    ----------
+    images : list of Path
+    boxes : list of int arrays, shape (n_objects, 4)
+        x, y, width and height.
+    """
+
+    images: list[Path]
+    boxes: list[np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def crops(self, window: tuple[int, int], margin: float = 0.0) -> np.ndarray:
+        """All objects at the window's size, as `crop_samples` cuts them: (n_objects, height, width).
+
+        An image that cannot be read is named in a warning and left out.
+        """
+        window = check_window(window)
+        parts = [np.zeros((0, window[1], window[0]), np.uint8)]
+        for path, image, boxes in zip(self.images, readable(self.images), self.boxes, strict=True):
+            if image is None:
+                continue
+            try:
+                parts.append(crop_samples(image, boxes, window, margin))
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+        return np.concatenate(parts)
+
+
+def read_annotations(path: str | os.PathLike[str]) -> Annotations:
+    """The list of images that ``opencv_annotation`` writes (info.dat), or one of backgrounds (bg.txt).
+
+    A line is the path of an image, relative to the list, then the number of objects, then x, y, width
+    and height of each. A path alone is an image without objects.
+
+    Parameters
+    ----------
+    path : path of the list
+
+    Returns
+    -------
+    Annotations
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bosquet.vision import read_annotations
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "info.dat").write_text("a.png 2 140 100 45 45 10 20 50 50\\nb.png\\n")
+    ...     marked = read_annotations(Path(folder) / "info.dat")
+    >>> [image.name for image in marked.images], marked.boxes[0].tolist()
+    (['a.png', 'b.png'], [[140, 100, 45, 45], [10, 20, 50, 50]])
+    """
+    path = Path(path)
+    images, boxes = [], []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        line = line.strip()
+        if not line:
+            continue
+        match = LINE.fullmatch(line)
+        name, count, numbers = (line, 0, []) if match is None else _parts(match)
+        if len(numbers) != 4 * count:
+            raise ValueError(
+                f"{path.name}, line {number}: {count} objects have {4 * count} numbers (x, y, width, height"
+                f" of each), not {len(numbers)}"
+            )
+        box = np.array(numbers, int).reshape(-1, 4)
+        if (box[:, 2:] <= 0).any():
+            raise ValueError(f"{path.name}, line {number}: a box has no width or no height")
+        images.append(path.parent / name.replace("\\", "/"))
+        boxes.append(box)
+    return Annotations(images, boxes)
+
+
+def _parts(match: re.Match[str]) -> tuple[str, int, list[int]]:
+    return match["image"], int(match["count"]), [int(word) for word in match["numbers"].split()]
