@@ -15,7 +15,7 @@ constexpr std::size_t kFew = 200;  // one value in so many may be beyond the ste
 constexpr float kZoom = 8;         // steps are laid again if they can be so many times narrower
 constexpr int kMostZooms = 8;
 
-constexpr std::size_t kFewestCodes = 32, kWindowsPerCode = 4;
+constexpr std::size_t kFewestCodes = 32, kWindowsPerCode = 32;
 
 }  // namespace
 

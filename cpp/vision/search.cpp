@@ -209,7 +209,8 @@ class HaarSearch::Screen {
     std::size_t code_count_;
     std::size_t feature_ = 0;
     const std::uint8_t* codes_ = nullptr;
-    alignas(64) std::int64_t sums_[2][kMostCodes];  // weights of the positive, of the negative class
+    alignas(
+        64) std::int64_t sums_[2][kMostCodes];  // weights of the positive, of the negative class
     std::uint8_t worthy_[kMostCodes];
     CornerPlanes corners_{};
     std::vector<Placed> chosen_;
