@@ -24,7 +24,7 @@ from bosquet.plot.study import study_curves, study_scores, study_winner
 from bosquet.plot.theory import bayes_overlap, degrees, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
 from bosquet.plot.trust import coverage_by_group, intervals, reliability
-from bosquet.plot.vision import haar_features_chosen
+from bosquet.plot.vision import detection_roc, detections, haar_features_chosen
 
 __all__ = [
     "bayes_overlap",
@@ -34,6 +34,8 @@ __all__ = [
     "decision_rounds",
     "degrees",
     "dependence",
+    "detection_roc",
+    "detections",
     "error_curve",
     "expert_contributions",
     "expert_losses",

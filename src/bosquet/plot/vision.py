@@ -1,12 +1,13 @@
-"""What a vote on Haar features looks at."""
+"""What a vote on Haar features looks at, what a detector finds, and how often it is right."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
-from bosquet.plot._style import BLUE, ORANGE
+from bosquet.plot._style import BLUE, FAINT, GREEN, ORANGE, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
 
 
@@ -79,3 +80,80 @@ def corners_of(rectangle: np.ndarray, tilted: bool) -> np.ndarray:
     if tilted:
         return np.array([(x, y), (x + w, y + w), (x + w - h, y + w + h), (x - h, y + h)])
     return np.array([(x, y), (x + w, y), (x + w, y + h), (x, y + h)])
+
+
+def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any:
+    """An image with a frame around each detection, and dashed ones around what is there.
+
+    Parameters
+    ----------
+    image : array, path or Pillow image
+        The one that was searched; colours are shown as they are.
+    found : Detections, or array of shape (n, 4)
+        x, y, width and height of each; of `Detections` also how many windows agree, above the frame.
+    truth : array of shape (n, 4), optional
+        Boxes of the objects, where they are known.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    from bosquet.vision.images import pillow
+
+    if isinstance(image, str | os.PathLike):
+        with pillow().open(image) as opened:
+            image = opened.convert("L" if opened.mode in ("1", "L", "I;16") else "RGB")
+    pixels = np.asarray(image)
+    height, width = pixels.shape[:2]
+    ax = new_axes(ax, (6, max(1.0, 6 * height / width)))
+    ax.imshow(pixels, cmap="gray", vmin=0, vmax=1 if pixels.max() <= 1 else 255)
+    boxes = np.asarray(getattr(found, "boxes", found), float).reshape(-1, 4)
+    for box in [] if truth is None else np.asarray(truth, float).reshape(-1, 4):
+        _frame(ax, box, GREEN, "--")
+    for box in boxes:
+        _frame(ax, box, ORANGE, "-")
+    for box, agree in zip(boxes, getattr(found, "neighbors", ()), strict=False):
+        ax.annotate(str(agree), box[:2], (1, 2), textcoords="offset points", color=ORANGE, fontsize=8)
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(f"{len(boxes)} detection{'s' * (len(boxes) != 1)}")
+    return ax
+
+
+def _frame(ax: Any, box: np.ndarray, colour: str, style: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    x, y, width, height = box
+    # A pixel is drawn around its number.
+    corner = (x - 0.5, y - 0.5)
+    ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=colour, lw=1.8, ls=style))
+
+
+def detection_roc(evaluation: Any, ax: Any = None) -> Any:
+    """Detection rate against false positives: every operating point, and the line of the best.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `Cascade.evaluate` gives.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = new_axes(ax, (5.2, 3.8))
+    table, best = evaluation.table, evaluation.roc()
+    ax.scatter(table["false_positives"], table["detection_rate"], s=14, color=FAINT, edgecolor=BLUE)
+    ax.step(best[:, 0], best[:, 1], where="post", color=BLUE, marker="o", ms=4)
+    # A cascade that is right nearly always would have all points in a corner of a linear scale.
+    ax.set_xscale("symlog", linthresh=10)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.set_xlim(left=-0.5)
+    ax.set(
+        xlabel=f"false positives in {evaluation.n_images} images",
+        ylabel=f"share found of {evaluation.n_objects} objects",
+    )
+    ax.grid(color=FAINT)
+    tidy(ax)
+    return ax

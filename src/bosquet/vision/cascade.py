@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from bosquet.vision.detection import Detections
     from bosquet.vision.evaluation import Evaluation
 
-# Rectangles of a feature, and numbers that say one: x, y, width, height.
-RECTANGLES = 3
+RECTANGLES = 3  # of a feature, at most
 
 
 class CascadeFileError(ValueError):
@@ -139,7 +138,7 @@ class Stage:
         return np.unique(np.concatenate([tree.feature for tree in self.trees]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cascade:
     """Stages that a window has to pass one after the other (Viola and Jones' attentional cascade).
 
@@ -166,10 +165,10 @@ class Cascade:
     """
 
     window: tuple[int, int]
-    rectangles: np.ndarray = field(repr=False)
-    weights: np.ndarray = field(repr=False)
-    tilted: np.ndarray = field(repr=False)
-    stages: tuple[Stage, ...] = field(repr=False)
+    rectangles: np.ndarray
+    weights: np.ndarray
+    tilted: np.ndarray
+    stages: tuple[Stage, ...]
 
     def __post_init__(self) -> None:
         width, height = (int(side) for side in self.window)
@@ -192,6 +191,10 @@ class Cascade:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_native"}
+
+    def __repr__(self) -> str:
+        size = "{} × {}".format(*self.window)
+        return f"<Cascade of {len(self.stages)} stages and {self.n_trees} trees for windows of {size}>"
 
     @property
     def n_features(self) -> int:

@@ -17,9 +17,10 @@ from bosquet.vision.images import as_stack, grey_image
 
 # Windows are of the same object if their borders differ by this share of their sides.
 TOLERANCE = 0.2
+SHOWN = 20  # detections that are printed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Detections:
     """Objects found in an image.
 
@@ -47,6 +48,14 @@ class Detections:
         """The boxes, as OpenCV's detectMultiScale gives them: ``for x, y, width, height in found``."""
         for x, y, width, height in self.boxes.tolist():
             yield x, y, width, height
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self)} detections (x, y, width, height: windows that agree)"]
+        lines += [
+            f"{x:5} {y:5} {width:5} {height:5}: {agree}"
+            for (x, y, width, height), agree in zip(self, self.neighbors[:SHOWN], strict=False)
+        ]
+        return "\n".join(lines + ["  ..."] * (len(self) > SHOWN))
 
 
 def native_detector(cascade: Cascade) -> _core.Detector:

@@ -65,9 +65,9 @@ class CascadeTrainer(BaseEstimator):
     ----------
     window : (width, height), optional
         Of the windows; by default the size of the positives.
-    n_stages : int, default=15
-        Training also ends once the false alarm rate is f^n_stages, or when no window of the
-        backgrounds passes any more.
+    n_stages : int, default=20
+        Training also ends once the false alarm rate is f^n_stages (one window in a million), or when
+        no window of the backgrounds passes any more.
     min_hit_rate : float, default=0.995
     max_false_alarm : float, default=0.5
     n_negatives : int, default=1000
@@ -124,7 +124,7 @@ class CascadeTrainer(BaseEstimator):
         self,
         window: tuple[int, int] | None = None,
         *,
-        n_stages: int = 15,
+        n_stages: int = 20,
         min_hit_rate: float = 0.995,
         max_false_alarm: float = 0.5,
         n_negatives: int = 1000,
@@ -255,8 +255,9 @@ class _Training:
             if self.checkpoint is not None:
                 save_checkpoint(self.checkpoint, self.cascade, self.stages, known)
         if self.bar is not None:
+            self.bar.total = max(len(self.stages), 1)  # done, though fewer than were asked for
             self._show("")
-            self.bar.close(self.message)
+            self.bar.close(self.message.ljust(62))
         self._tell_shortfalls()
 
     def _what_decides(self) -> dict[str, Any]:
@@ -333,8 +334,9 @@ class _Training:
             )
         if n_stages > 0 and mined.acceptance <= target:
             self.message = (
-                f"{n_stages} stages let {mined.acceptance:.2g} of the background windows pass, "
-                f"as {self.of.n_stages} were to do"
+                f"{n_stages} stages let {mined.acceptance:.2g} of the background windows pass, no more than"
+                f" the {target:.2g} that n_stages={self.of.n_stages} were to do; more stages for fewer false"
+                " alarms"
             )
             return False
         least = max(2, int(FEWEST_NEGATIVES * self.of.n_negatives))
