@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_sample_image
 
+from bosquet import plot
 from bosquet.vision import CascadeTrainer, ImageConversionWarning, crop_samples, make_samples
 from bosquet.vision.images import grey_image
 
@@ -59,15 +60,6 @@ def scene(photograph, random, sides=(26, 36, 50, 70, 96)):
             put_face(image, x, y, side, random)
             boxes.append((x, y, side, side))
     return image, np.array(boxes)
-
-
-def draw(axes, image, found, title):
-    """The picture and a frame around each detection."""
-    axes.imshow(image, cmap="gray", vmin=0, vmax=255)
-    for x, y, w, h in found.boxes:
-        axes.add_patch(plt.Rectangle((x, y), w, h, fill=False, edgecolor="tab:orange", linewidth=2))
-    axes.set_title(title)
-    axes.axis("off")
 
 
 def train_on_faces():
@@ -134,16 +126,13 @@ def main():
     print(trainer.cascade_.evaluate([image], [boxes], fewer_stages=1))
     figure, axes = plt.subplots(1, 2 if given.cars else 1, figsize=(11 if given.cars else 6, 7))
     first = axes[0] if given.cars else axes
-    draw(first, image, found, f"{len(found)} detections, {len(boxes)} faces")
+    plot.detections(image, found, ax=first)
+    first.set_title(f"{len(found)} detections, {len(boxes)} faces")
     if given.cars:
         result = train_on_cars(given.cars)
         print(result)
-        points = result.roc()
-        axes[1].step(points[:, 0], points[:, 1], where="post", marker="o")
-        axes[1].set(
-            xlabel="false positives in 170 images", ylabel="detection rate", title="UIUC cars"
-        )
-        axes[1].grid(alpha=0.3)
+        plot.detection_roc(result, ax=axes[1])
+        axes[1].set_title("UIUC cars")
     figure.tight_layout()
     figure.savefig(given.picture, dpi=110)
 

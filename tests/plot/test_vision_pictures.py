@@ -6,7 +6,8 @@ from stored_pictures import assert_looks_as_stored, plain_style
 
 from bosquet import plot
 from bosquet.plot.vision import corners_of
-from bosquet.vision import HaarBoostClassifier
+from bosquet.vision import Detections, Evaluation, HaarBoostClassifier
+from bosquet.vision.evaluation import COLUMNS
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -63,3 +64,44 @@ def test_no_more_features_are_drawn_than_were_chosen(model):
 
 def test_chosen_features_look_as_stored(model):
     assert_looks_as_stored(model.plot(7).flat[0].figure, "haar_features_chosen")
+
+
+@pytest.fixture(scope="module")
+def found():
+    boxes = np.array([[10, 20, 24, 24], [60, 8, 30, 20]], np.int32)
+    return Detections(boxes, np.array([12, 4]), np.array([7, 7]), np.array([1.5, 0.2]))
+
+
+def test_each_detection_has_a_frame_and_the_number_of_windows_that_agree(found):
+    ax = plot.detections(np.full((60, 100), 90, np.uint8), found, truth=[[12, 22, 24, 24]])
+    frames = [(*patch.get_xy(), patch.get_width(), patch.get_height()) for patch in ax.patches]
+    assert frames == [(11.5, 21.5, 24, 24), (9.5, 19.5, 24, 24), (59.5, 7.5, 30, 20)]
+    assert [text.get_text() for text in ax.texts] == ["12", "4"]
+    assert ax.get_title() == "2 detections"
+
+
+def test_boxes_of_any_detector_are_drawn_on_a_colour_file(tmp_path):
+    colours = np.random.default_rng(0).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    pytest.importorskip("PIL.Image").fromarray(colours).save(tmp_path / "a.png")
+    ax = plot.detections(tmp_path / "a.png", [[1, 2, 3, 4]])
+    assert np.array_equal(ax.images[0].get_array(), colours)
+    assert (len(ax.patches), len(ax.texts), ax.get_title()) == (1, 0, "1 detection")
+
+
+def test_the_best_operating_points_are_joined():
+    table = np.zeros(4, [(name, kind) for name, kind in COLUMNS])
+    table["false_positives"] = [0, 3, 3, 200]
+    table["detection_rate"] = [0.5, 0.8, 0.7, 1.0]
+    evaluation = Evaluation(table, n_images=9, n_objects=20)
+    ax = plot.detection_roc(evaluation)
+    assert np.array_equal(ax.lines[0].get_xydata(), [[0, 0.5], [3, 0.8], [200, 1.0]])
+    assert len(ax.collections[0].get_offsets()) == 4
+    assert ax.get_xlabel() == "false positives in 9 images"
+    assert_looks_as_stored(ax.figure, "detection_roc")
+
+
+def test_detections_look_as_stored(found):
+    rows, columns = np.mgrid[:60, :100]
+    assert_looks_as_stored(
+        plot.detections(((rows + columns) % 256).astype(np.uint8), found).figure, "detections"
+    )

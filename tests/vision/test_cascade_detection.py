@@ -28,26 +28,26 @@ KINDS = [
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_window_passes_as_many_stages_as_in_the_twin(kind):
     image = picture(1, 24, 18)
-    for seed in range(4):
+    for seed in range(2):
         cascade = random_cascade(seed, **kind)
-        windows = windows_of(image, cascade.window)[::5]
+        windows = windows_of(image, cascade.window)[::7]
         expected = [twin.stages_passed(cascade, window) for window in windows]
         np.testing.assert_array_equal(depths(cascade, windows)[0], expected)
         assert len(set(expected)) > 1
 
 
-@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_a_search_at_one_scale_is_that_of_the_twin(isa, kind):
-    image = picture(2, 40, 26)
+def test_a_search_at_one_scale_is_that_of_the_twin(kind):
+    image = picture(2, 36, 22)
     cascade = random_cascade(5, **kind)
-    options = scan_options(1.1, None, cascade.window, 1, isa)
-    _, hits, _ = cascade._native.scan(image, options)
     expected = twin.passing_windows(cascade, image, step=2)
-    # OpenCV's strips may end a row early; see the tests against it.
-    expected = [place for place in expected if place[1] <= hits[:, 2].max()]
-    assert [tuple(hit) for hit in hits[:, 1:].tolist()] == expected
-    assert len(expected) > 5
+    for isa in ISAS:
+        options = scan_options(1.1, None, cascade.window, 1, isa)
+        _, hits, _ = cascade._native.scan(image, options)
+        # OpenCV's strips may end a row early; see the tests against it.
+        wanted = [place for place in expected if place[1] <= hits[:, 2].max()]
+        assert [tuple(hit) for hit in hits[:, 1:].tolist()] == wanted
+        assert len(wanted) > 5
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -70,6 +70,15 @@ def test_windows_of_fewer_stages_are_those_of_the_shorter_cascade():
     for stages in (2, 3, 4):
         shorter = detect(cascade.first(stages), image, min_neighbors=0)
         np.testing.assert_array_equal(windows.boxes[windows.depth >= stages], shorter.boxes)
+
+
+def test_detections_can_be_looped_over_and_printed():
+    found = detect(random_cascade(8, window=(12, 12)), picture(3, 200, 150), min_neighbors=0)
+    assert len(found) > 20
+    assert [list(box) for box in found] == found.boxes.tolist()
+    assert all(type(side) is int for box in found for side in box)
+    assert repr(found).startswith(f"{len(found)} detections")
+    assert len(repr(found).splitlines()) == 22  # the first twenty, and that there are more
 
 
 def test_flat_windows_never_pass():
@@ -105,7 +114,7 @@ def test_detections_at_once_from_many_threads_are_those_of_one():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_tilted_sum_of_the_twin_is_the_core_s(seed):
     cascade = random_cascade(seed, window=(9, 9), n_features=3, stages=1, trees=2, tilted=True)
     window = picture(seed, 9, 9)

@@ -117,10 +117,10 @@ def mutated(text: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("text", [GOOD, OLD], ids=["today's format", "the old format"])
-def test_thousands_of_mutations_are_read_or_refused(text):
+def test_mutated_files_are_read_or_refused(text):
     chance, image = random.Random(0), picture(0, 40, 30)
     messages = []
-    for _ in range(3000):
+    for _ in range(1000):
         try:
             cascade = cascade_from_xml(mutated(text.encode(), chance))
         except CascadeFileError as error:
@@ -129,7 +129,7 @@ def test_thousands_of_mutations_are_read_or_refused(text):
             if cascade.window[0] <= 40 and cascade.window[1] <= 30:
                 cascade.detect(image, n_jobs=1, max_size=cascade.window)
             cascade_to_xml(cascade)
-    assert 1000 < len(messages) < 2990
+    assert 300 < len(messages) < 995
     assert not any("\n" in message for message in messages)
 
 

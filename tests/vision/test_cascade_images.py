@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -35,13 +36,17 @@ def test_other_numbers_become_the_same_levels(make):
         np.testing.assert_array_equal(grey_image(make(image)), image)
 
 
-def test_a_conversion_is_said_once_where_images_are_used_in_a_loop():
-    cascade, colours = random_cascade(0), np.dstack([picture(0)] * 3)
+@pytest.mark.parametrize(
+    "convert", [lambda image: np.dstack([image] * 3), lambda image: image / 255]
+)
+def test_a_conversion_is_said_once_where_images_are_used_in_a_loop(convert):
+    cascade = random_cascade(0)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("default")
-        for _ in range(5):
-            cascade.detect(colours)
+        for seed in range(5):  # images of several ranges
+            cascade.detect(convert(picture(seed) // (seed + 1)))
     assert len(said) == 1
+    assert said[0].category is ImageConversionWarning
     assert said[0].filename == __file__
 
 
@@ -67,13 +72,26 @@ def test_a_folder_is_read_and_what_cannot_be_read_is_named(tmp_path):
     image_module.fromarray(image.T).save(tmp_path / "a.png")
     (tmp_path / "broken.png").write_bytes(b"no image")
     (tmp_path / "notes.txt").write_text("none either")
-    with pytest.warns(UserWarning, match=r"1 files could not be read.*broken\.png"):
+    with pytest.warns(
+        UserWarning, match=r"1 file could not be read and is left out: .*broken\.png"
+    ):
         images = read_images(tmp_path)
     np.testing.assert_array_equal(images[0], image.T)
     np.testing.assert_array_equal(images[1], image)
     np.testing.assert_array_equal(grey_image(tmp_path / "b.png"), image)
     with pytest.raises(ValueError, match="no folder"):
         read_images(tmp_path / "none")
+    with pytest.warns(UserWarning, match="left out"):
+        assert [part.shape for part in read_images(tmp_path, (8, 6))] == [(6, 8)] * 2
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty' has no images \(files \.bmp"):
+        read_images(tmp_path / "empty")
+
+
+def test_without_pillow_one_line_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"pip install bosquet\[vision\]"):
+        read_images([tmp_path / "a.png"])
 
 
 def test_stacks_name_the_image_of_another_size():
@@ -104,6 +122,27 @@ def test_a_mirrored_sample_is_the_image_from_right_to_left():
     turned = [np.array_equal(sample, image[0][:, ::-1]) for sample in made]
     assert all(t or np.array_equal(s, image[0]) for t, s in zip(turned, made, strict=True))
     assert 5 < sum(turned) < 25
+
+
+def test_samples_are_turned_and_shifted_by_no_more_than_asked_for():
+    rows, columns = np.mgrid[:24, :24]
+    slope = (20 + 8.0 * columns).astype(np.uint8)[None]  # brighter to the right
+    inside = np.s_[6:18, 6:18]
+    plane = np.column_stack(
+        [np.ones(144), rows[inside].ravel() - 11.5, columns[inside].ravel() - 11.5]
+    )
+
+    def planes(**variation):
+        made = make_samples(slope, 60, mirror=False, brightness=0, **variation)
+        return np.array([np.linalg.lstsq(plane, s[inside].ravel(), rcond=None)[0] for s in made])
+
+    _, down, right = planes(shift=0, rotation=10).T
+    angles = np.degrees(np.arctan2(down, right))
+    assert 8 < np.abs(angles).max() < 10.3
+    assert angles.min() < -5 < 5 < angles.max()
+    middle = planes(shift=0.1, rotation=0)[:, 0] - (20 + 8 * 11.5)
+    assert 1.5 < np.abs(middle / 8).max() < 2.45  # of 24 pixels a tenth
+    assert middle.min() < 0 < middle.max()
 
 
 def test_objects_are_cut_out_at_the_window_s_size():

@@ -1,7 +1,9 @@
 """HaarBoostClassifier: the twin's vote, the certificate, scikit-learn's manners, bad input."""
 
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from bosquet.reference import haar as twin
-from bosquet.vision import HaarBoostClassifier, haar_features
+from bosquet.vision import HaarBoostClassifier, ImageConversionWarning, haar_features
+from bosquet.vision.images import grey_image
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +154,14 @@ def test_colour_and_floats_are_converted_and_that_is_said_once(fitted, convert, 
         assert np.array_equal(other.predict(convert(images)), model.predict(images))
 
 
+def test_colours_become_the_same_grey_levels_as_in_a_detector(fitted):
+    model, images, _ = fitted
+    colours = np.random.default_rng(2).integers(0, 256, size=(*images.shape, 3), dtype=np.uint8)
+    with pytest.warns(ImageConversionWarning):
+        grey = np.stack([grey_image(image) for image in colours])
+    assert np.array_equal(model.decision_function(colours), model.decision_function(grey))
+
+
 def test_a_dark_float_image_is_read_on_the_scale_of_the_fit():
     images, y = bars(100, seed=8)
     with pytest.warns(UserWarning, match="rounded to whole"):
@@ -164,7 +175,11 @@ def test_a_dark_float_image_is_read_on_the_scale_of_the_fit():
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (np.zeros((4, 8, 8), np.uint8), [0, 0, 0, 0], "one class only, .*0"),
+        (
+            np.zeros((4, 8, 8), np.uint8),
+            [0, 0, 0, 0],
+            "^y holds one class only, 0: a classifier needs",
+        ),
         (np.zeros((4, 8, 8), np.uint8), [0, 1, 2, 2], "takes two classes, and y holds 3"),
         (np.zeros((4, 8, 8), np.uint8), [0, 1, 1], "inconsistent numbers of samples"),
         (np.zeros((4, 64), np.uint8), [0, 1, 0, 1], r"window=\(width, height\)"),
@@ -248,6 +263,24 @@ def test_several_classes_go_through_one_against_the_rest():
     model = OneVsRestClassifier(HaarBoostClassifier(10, window=(8, 8)))
     flat = images.reshape(len(images), -1)
     assert model.fit(flat, y).score(flat, y) > 0.8
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc")
+def test_all_values_are_never_in_memory_at_once():
+    images, y = bars(2000, side=14, seed=12)
+    as_floats = 4 * len(haar_features((14, 14))) * len(images) / 1e6  # 150 MB
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is that of now
+    except OSError:
+        pytest.skip("the peak of memory cannot be reset here")
+    before = memory_in_megabytes("VmRSS")
+    HaarBoostClassifier(2, memory=0.005, n_jobs=1).fit(images, y)
+    assert memory_in_megabytes("VmHWM") - before < as_floats / 3
+
+
+def memory_in_megabytes(what):
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(rf"{what}:\s+(\d+) kB", status)[1]) / 1e3
 
 
 def test_check_estimator_leaves_stacks_of_images_alone():

@@ -114,7 +114,9 @@ def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any
     for box in boxes:
         _frame(ax, box, ORANGE, "-")
     for box, agree in zip(boxes, getattr(found, "neighbors", ()), strict=False):
-        ax.annotate(str(agree), box[:2], (1, 2), textcoords="offset points", color=ORANGE, fontsize=8)
+        ax.annotate(
+            str(agree), box[:2], (1, 2), textcoords="offset points", color=ORANGE, fontsize=8
+        )
     ax.set(xticks=[], yticks=[])
     ax.set_title(f"{len(boxes)} detection{'s' * (len(boxes) != 1)}")
     return ax

@@ -194,7 +194,9 @@ class Cascade:
 
     def __repr__(self) -> str:
         size = "{} × {}".format(*self.window)
-        return f"<Cascade of {len(self.stages)} stages and {self.n_trees} trees for windows of {size}>"
+        return (
+            f"<Cascade of {len(self.stages)} stages and {self.n_trees} trees for windows of {size}>"
+        )
 
     @property
     def n_features(self) -> int:

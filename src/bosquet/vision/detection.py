@@ -46,8 +46,7 @@ class Detections:
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
         """The boxes, as OpenCV's detectMultiScale gives them: ``for x, y, width, height in found``."""
-        for x, y, width, height in self.boxes.tolist():
-            yield x, y, width, height
+        return (tuple(box) for box in self.boxes.tolist())
 
     def __repr__(self) -> str:
         lines = [f"{len(self)} detections (x, y, width, height: windows that agree)"]

@@ -158,7 +158,9 @@ def _listed(paths: str | os.PathLike[str] | Iterable[Any]) -> Iterable[Any]:
         raise ValueError(f"{str(folder)!r} is no folder of images")
     found = sorted(file for file in folder.iterdir() if file.suffix.lower() in FILES)
     if not found:
-        raise ValueError(f"the folder {str(folder)!r} has no images (files {', '.join(sorted(FILES))})")
+        raise ValueError(
+            f"the folder {str(folder)!r} has no images (files {', '.join(sorted(FILES))})"
+        )
     return found
 
 
@@ -179,7 +181,11 @@ def readable(images: Iterable[Any]) -> Iterator[np.ndarray | None]:
         else:
             yield levels
     if unread:
-        several = "files could not be read and are" if len(unread) > 1 else "file could not be read and is"
+        several = (
+            "files could not be read and are"
+            if len(unread) > 1
+            else "file could not be read and is"
+        )
         warnings.warn(
             f"{len(unread)} {several} left out: {', '.join(unread[:10])}"
             + (", ..." if len(unread) > 10 else ""),

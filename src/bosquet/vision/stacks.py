@@ -10,6 +10,7 @@ import numpy as np
 
 from bosquet.vision.images import ImageConversionWarning, luma, outside
 
+
 @dataclass(frozen=True)
 class GreyScale:
     """How pixels become grey levels 0 to 255: learned from the images of a fit, used for all others."""
