@@ -146,7 +146,7 @@ def test_a_kill_in_the_middle_of_a_stage_loses_that_stage_alone(
 
     def killed(*given, **options):
         stages.append(None)
-        if len(stages) == 3:
+        if len(stages) == 2:
             raise KeyboardInterrupt
         return boost_stage(*given, **options)
 
@@ -156,7 +156,7 @@ def test_a_kill_in_the_middle_of_a_stage_loses_that_stage_alone(
         with pytest.raises(KeyboardInterrupt):
             trainer.fit(*material)
     assert not hasattr(trainer, "cascade_")
-    assert len(json.loads(path.read_text())["stages"]) == 2
+    assert len(json.loads(path.read_text())["stages"]) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["rings.json"]
     assert same(trainer.fit(*material).cascade_, trained.cascade_)
 
@@ -208,14 +208,22 @@ def test_training_ends_with_a_valid_cascade_when_nothing_is_left_to_mine(materia
     assert trainer.cascade_.passes(material[0]).mean() > 0.9
 
 
-def test_a_target_that_cannot_be_reached_is_said():
+def test_a_target_that_cannot_be_reached_is_said(material):
+    trainer = CascadeTrainer(n_stages=2, n_negatives=200, max_stumps=1, max_false_alarm=0.001)
+    with pytest.warns(UserWarning, match=r"did not reach max_false_alarm=0\.001 with max_stumps=1"):
+        trainer.fit(*material)
+    assert not trainer.stages_[0].reached
+    assert len(trainer.cascade_.stages) == len(trainer.stages_) == 2
+
+
+def test_what_cannot_be_told_apart_at_all_ends_training_with_a_warning():
     random = np.random.default_rng(0)
     noise = random.integers(0, 256, (200, 10, 10)).astype(np.uint8)
     backgrounds = list(random.integers(0, 256, (6, 60, 60)).astype(np.uint8))
     trainer = CascadeTrainer(n_stages=3, n_negatives=300, max_stumps=2, min_hit_rate=0.999)
-    with pytest.warns(UserWarning, match=r"did not reach max_false_alarm=0\.5 with max_stumps=2"):
+    with pytest.warns(UserWarning, match="stage 1 would let .* cannot be told from the positives"):
         trainer.fit(noise, backgrounds)
-    assert trainer.cascade_.stages
+    assert trainer.stages_ == []
 
 
 def test_a_failed_fit_leaves_the_trainer_as_it_was(trained, material):

@@ -106,7 +106,9 @@ def _heaviest(weight: np.ndarray, share: float) -> np.ndarray:
     """Weights with the lightest set to 0, so that the others hold at least `share` of the whole."""
     ascending = np.sort(weight)
     lost = np.cumsum(ascending) <= (1 - share) * ascending.sum()
-    least = ascending[np.count_nonzero(lost)]  # windows as heavy as the first one kept stay too
+    # Windows as heavy as the first one kept stay too; the heaviest does in any case, though rounding may
+    # make all of weights near the smallest number there is no more than a share of them.
+    least = ascending[min(np.count_nonzero(lost), ascending.size - 1)]
     return np.where(weight >= least, weight, 0.0)
 
 

@@ -332,7 +332,7 @@ class _Training:
             raise ValueError(
                 "no window of the backgrounds has any contrast: there is nothing to learn"
             )
-        if n_stages > 0 and mined.acceptance <= target:
+        if n_stages > 0 and 0 < mined.acceptance <= target:
             self.message = (
                 f"{n_stages} stages let {mined.acceptance:.2g} of the background windows pass, no more than"
                 f" the {target:.2g} that n_stages={self.of.n_stages} were to do; more stages for fewer false"
@@ -355,6 +355,10 @@ class _Training:
             self.bar.show(len(self.stages), f"stage {stage}: {note}".ljust(62) if note else "")
 
     def _tell_shortfalls(self) -> None:
+        if not self.stages:
+            warnings.warn(
+                f"no stage was trained: {self.message}", UserWarning, stacklevel=outside()
+            )
         short = [stage for stage in self.stages if not stage.reached]
         if short:
             worst = max(short, key=lambda stage: stage.false_alarm)
