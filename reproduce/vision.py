@@ -80,11 +80,12 @@ class Recipe:
             labels.append(np.zeros(len(parts[-1]), dtype=int))
         return np.concatenate(parts), np.concatenate(labels)
 
-    def fit(self, X, y, rounds):
+    def fit(self, X, y, rounds, trim=1.0):
         model = HaarBoostClassifier(
             rounds,
             variant=self.variant,
             features=self.features,
+            weight_trim=trim,
             class_weight="balanced",
             memory=3.0,
         )
@@ -136,14 +137,15 @@ def chosen_recipe(X, y, is_out, every=4, rounds=150):
 
 
 def cbcl_model(X, y, rounds):
-    """Recipe and rounds by the held-out fifth of the training images; the vote, and its rounds."""
+    """Recipe and rounds by the held-out fifth of the training images, then a vote on all of them."""
     is_out = held_out(y)
     recipe = chosen_recipe(X, y, is_out)
-    model = recipe.fit(X[~is_out], y[~is_out], rounds)
+    # Late rounds have nearly all of the weight on few images: a third of the time.
+    model = recipe.fit(X[~is_out], y[~is_out], rounds, trim=0.98)
     by_rounds = areas(model, made_harder(X[is_out]), y[is_out], 50)
-    best = max(by_rounds, key=lambda point: point[1])
+    best, _ = max(by_rounds, key=lambda point: point[1])
     print(", ".join(f"{t} rounds {area:.4f}" for t, area in by_rounds), file=sys.stderr)
-    return model, best[0]
+    return recipe.fit(X, y, best, trim=0.98)
 
 
 def cbcl_faces(folder, rounds=800):
@@ -152,8 +154,6 @@ def cbcl_faces(folder, rounds=800):
 
     X, y, is_test = images_of(folder, "cbcl_faces", "face")
     y = y.astype(int)
-    model, best = cbcl_model(X[~is_test], y[~is_test], rounds)
-    stages = model.staged_decision_function(X[is_test])
-    votes = next(f for t, f in enumerate(stages, start=1) if t == best)
-    area = roc_auc_score(y[is_test], votes)
-    yield f"CBCL faces, {best} Haar stumps, area under the ROC", 0.97, area, (0.97, 1)
+    model = cbcl_model(X[~is_test], y[~is_test], rounds)
+    area = roc_auc_score(y[is_test], model.decision_function(X[is_test]))
+    yield f"CBCL faces, {len(model)} Haar stumps, area under the ROC", 0.97, area, (0.97, 1)
