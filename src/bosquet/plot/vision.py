@@ -113,9 +113,16 @@ def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any
         _frame(ax, box, GREEN, "--")
     for box in boxes:
         _frame(ax, box, ORANGE, "-")
+    behind = {"facecolor": "black", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
     for box, agree in zip(boxes, getattr(found, "neighbors", ()), strict=False):
         ax.annotate(
-            str(agree), box[:2], (1, 2), textcoords="offset points", color=ORANGE, fontsize=8
+            str(agree),
+            box[:2],
+            (1, 3),
+            textcoords="offset points",
+            color="white",
+            fontsize=8,
+            bbox=behind,
         )
     ax.set(xticks=[], yticks=[])
     ax.set_title(f"{len(boxes)} detection{'s' * (len(boxes) != 1)}")
