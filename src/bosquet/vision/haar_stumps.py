@@ -108,7 +108,7 @@ def _heaviest(weight: np.ndarray, share: float) -> np.ndarray:
     lost = np.cumsum(ascending) <= (1 - share) * ascending.sum()
     # Windows as heavy as the first one kept stay too; the heaviest does in any case, though rounding may
     # make all of weights near the smallest number there is no more than a share of them.
-    least = ascending[min(np.count_nonzero(lost), ascending.size - 1)]
+    least = ascending[min(int(np.count_nonzero(lost)), ascending.size - 1)]
     return np.where(weight >= least, weight, 0.0)
 
 
