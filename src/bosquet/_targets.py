@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from bosquet._sklearn import check_classification_targets, type_of_target
+from bosquet._warnings import warn_user
 
 LARGEST_TARGET = 1e30
 NO_WEIGHT = np.zeros(0)
@@ -90,11 +90,10 @@ def check_same_length(n_target: int, n_rows: int) -> None:
 def warn_of_column_vector() -> None:
     from sklearn.exceptions import DataConversionWarning
 
-    warnings.warn(
+    warn_user(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
         " to (n_samples,), for example using ravel().",
         DataConversionWarning,
-        stacklevel=5,
     )
 
 

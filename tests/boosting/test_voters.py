@@ -213,12 +213,11 @@ def test_what_was_told_stays_when_a_finished_model_is_fitted_on(tmp_path):
     assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == native.stopped_because_
 
 
-def test_the_end_of_a_regressor_is_told():
+def test_the_end_of_a_regressor_is_told_and_warned_of_where_little_was_boosted():
     stump = DecisionTreeRegressor(max_depth=1)
-    model = AdaBoostRegressor(stump, 50, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"of 50 rounds: the mean loss .*restart"):
-        model.fit(X, Y)
-    assert "not below 0.5" in model.stopped_because_
+    ends(AdaBoostRegressor(stump, 20, random_state=0), X, Y, "not below 0.5", False)
+    with pytest.warns(ConvergenceWarning, match=r"3 of 50 rounds: the mean loss .*deeper.*restart"):
+        AdaBoostRegressor(stump, 50, random_state=0).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="makes no mistake"):
         AdaBoostRegressor(DecisionTreeRegressor(), random_state=0).fit([[0.0], [0.0]], [1, 1])
 

@@ -250,6 +250,26 @@ def test_strength_of_interaction_is_zero_where_effects_add_up_and_one_for_a_prod
     np.testing.assert_allclose(additive.strength, 0, atol=1e-6)
 
 
+def test_interactions_of_chosen_pairs_are_those_of_all():
+    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(60, 4))
+    model = Formula(lambda X: X[:, 0] * X[:, 1] + X[:, 2])
+    everything = interaction_strength(model, X)
+    of_pair = dict(zip(everything.pairs, everything.strength, strict=True))
+    found = interaction_strength(model, X, pairs=[("x0", "x2"), (0, 1)])
+    assert found.pairs == [("x0", "x2"), ("x0", "x1")]
+    np.testing.assert_array_equal(found.strength, [of_pair[pair] for pair in found.pairs])
+    assert interaction_strength(model, X, pairs=("x0", "x1")).pairs == [("x0", "x1")]
+    for wrong, message in [
+        ({"pairs": [(0, 0)]}, "two different features"),
+        ({"pairs": ["x0"]}, "no pair of features"),
+        ({"pairs": [(0, 9)]}, "no feature 9"),
+        ({"pairs": []}, "at least one pair"),
+        ({"pairs": [(0, 1)], "features": [0, 1]}, "not both"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            interaction_strength(model, X, **wrong)
+
+
 def test_bits_of_curves_do_not_depend_on_threads(regressor):
     model, X = regressor
     ensemble, columns = model._terms.ensemble, model._encoder.transform(X)

@@ -157,6 +157,9 @@ def test_a_regressor_is_moved_into_an_interval():
     assert 2 <= found.after <= 5
     with pytest.raises(ValueError, match="wanted"):
         counterfactual(model, 0, X)
+    for wrong in (3.0, (5.0, 2.0)):
+        with pytest.raises(ValueError, match=r"a pair \(low, high\)"):
+            counterfactual(model, 0, X, wanted=wrong)
 
 
 def test_counterfactuals_asked_wrongly_are_refused():

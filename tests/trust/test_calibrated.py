@@ -22,6 +22,7 @@ from bosquet import (
     CalibratedModel,
     GradientBoostingClassifier,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from bosquet.trust import brier_decomposition, cost_threshold
 
@@ -178,7 +179,8 @@ def test_gains_are_negative_costs():
 def test_bad_input_is_named(two_classes):
     X, y = two_classes
     cases = [
-        (CalibratedModel(GaussianNB(), "sigmoid"), y, "method='sigmoid' is out of range"),
+        (CalibratedModel(GaussianNB(), "cubic"), y, "method='cubic' is out of range"),
+        (CalibratedModel(RandomForestRegressor()), y, r"is a regressor.*bosquet\.ConformalModel"),
         (CalibratedModel(GaussianNB(), cv="folds"), y, "cv='folds' must be a number of folds"),
         (CalibratedModel(GaussianNB(), cv="oob"), y, "GaussianNB has no out-of-bag votes"),
         (CalibratedModel(GaussianNB()), np.zeros(y.size), "y holds one class only"),
@@ -192,6 +194,15 @@ def test_bad_input_is_named(two_classes):
             model.fit(X, target)
     with pytest.raises(NotFittedError):
         CalibratedModel(GaussianNB()).predict_proba(X)
+
+
+def test_sigmoid_is_scikit_learns_name_of_platts_map(two_classes):
+    X, y = two_classes
+    said = [
+        CalibratedModel(GaussianNB(), method, cv=2).fit(X, y).predict_proba(X)
+        for method in ("platt", "sigmoid")
+    ]
+    np.testing.assert_array_equal(*said)
 
 
 def test_a_class_without_rows_cannot_be_calibrated(three_classes):

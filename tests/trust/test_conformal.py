@@ -207,6 +207,23 @@ def test_adaptive_scores_are_the_twins(seed, randomised, classes):
         np.testing.assert_allclose(mine[row], expected, atol=1e-12)
 
 
+def test_sets_may_be_empty_by_default_and_never_are_without_chance(three_classes):
+    X, y = three_classes
+    fitted = GaussianNB().fit(X[:300], y[:300])
+    sets = {
+        chance: ConformalModel(fitted, prefit=True, randomize=chance, random_state=0)
+        .fit(X[300:500], y[300:500])
+        .predict_set(X[500:], coverage=0.6)
+        for chance in (True, False)
+    }
+    sure = fitted.predict_proba(X[500:]).max(axis=1)
+    empty = ~sets[True].any(axis=1)
+    assert empty.sum() > 0
+    assert sure[empty].mean() > sure.mean()
+    assert sets[False].any(axis=1).all()
+    assert sets[False].sum() > sets[True].sum()
+
+
 @pytest.mark.parametrize("sets", ["adaptive", "score"])
 def test_split_sets_are_the_twins(three_classes, sets):
     X, y = three_classes

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+from bosquet._warnings import warn_user
 
 _ROWS_AT_A_TIME = 8192
 
@@ -74,11 +75,10 @@ def jackknife_variance(bags: Bags, votes: np.ndarray) -> np.ndarray:
 
 def _warn_if_luck_prevails(variance: np.ndarray, scatter: np.ndarray, n_learners: int) -> None:
     if variance.mean() < scatter.mean():
-        warnings.warn(
+        warn_user(
             f"{n_learners} learners are too few for jackknife standard errors on so many rows: the luck of"
             " their bags outweighs what is measured; fit several times as many",
             UserWarning,
-            stacklevel=5,
         )
 
 

@@ -7,10 +7,11 @@ it did not draw.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
+
+from bosquet._warnings import warn_user
 
 
 def misclassified(votes: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -119,12 +120,11 @@ class OutOfBag:
         if rows.size:
             every = f"all {self.n_learners} bags" if self.n_learners > 1 else "the one bag"
             subject = "1 row is" if rows.size == 1 else f"{rows.size} rows are"
-            warnings.warn(
+            warn_user(
                 f"{subject} in {every} (the first is row {rows[0]}), so nothing out of bag is known of"
                 f" {'it' if rows.size == 1 else 'them'}: left out of the out-of-bag errors; a larger"
                 " n_estimators would reach more rows",
                 UserWarning,
-                stacklevel=5,
             )
 
 

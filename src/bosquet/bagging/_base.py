@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -31,6 +30,7 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._targets import check_same_length, check_sample_weight
+from bosquet._warnings import warn_user
 from bosquet.bagging._learners import Plan, Vote, check_learner, default_estimator, some_columns
 from bosquet.bagging._sampling import Sampler, how_many, plain_sampler
 from bosquet.bagging._tables import copy_input_tags, table_for
@@ -228,10 +228,9 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         else:
             given = old
             if warn:
-                warnings.warn(
+                warn_user(
                     "base_estimator is the old name of estimator and will be removed; use estimator",
                     FutureWarning,
-                    stacklevel=4,
                 )
         return default_estimator(self._classifier) if given is None else given
 

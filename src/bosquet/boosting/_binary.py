@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ from bosquet._targets import (
     learn_classes,
     only_class,
 )
+from bosquet._warnings import warn_user
 from bosquet.boosting._boosted_vote import check_learner
 from bosquet.boosting._loop import LoopResult, run_rounds
 from bosquet.boosting._voters import AsSequence, NativeVoter, StagedVotes, importances_of
@@ -179,10 +179,9 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
                 )
             given = self.base_estimator
             if warn:
-                warnings.warn(
+                warn_user(
                     "base_estimator is the old name of estimator and will be removed; use estimator",
                     FutureWarning,
-                    stacklevel=5,
                 )
         return given
 

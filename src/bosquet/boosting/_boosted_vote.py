@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +27,7 @@ from bosquet._targets import (
     learn_classes,
     only_class,
 )
+from bosquet._warnings import warn_user
 from bosquet.boosting._assembly import Assembly
 from bosquet.boosting._certifying import certify
 from bosquet.boosting._decisions import Decision
@@ -196,7 +196,7 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         self._is_finished = stepper.is_finished
         if not was_finished:  # else nothing was done, and what was told before is still true
             self.stopped_because_ = ending.reason
-            warn_of(ending, len(self._kept), self.n_estimators, stacklevel=4)
+            warn_of(ending, len(self._kept), self.n_estimators)
         self.train_score_ = np.asarray(history.train_loss)
         if validated:
             self.validation_score_ = np.asarray(history.validation_loss)
@@ -220,10 +220,9 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
                 "estimator and its old name base_estimator are both set; use estimator"
             )
         if warn:
-            warnings.warn(
+            warn_user(
                 "base_estimator is the old name of estimator and will be removed; use estimator",
                 FutureWarning,
-                stacklevel=4,
             )
         return old
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from bosquet._warnings import warn_user
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,13 @@ def following(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
         return None, end.value
 
 
-def warn_of(ending: Ending, done: int, asked: int, *, stacklevel: int) -> None:
+def warn_of(ending: Ending, done: int, asked: int) -> None:
     """A warning if the rounds are fewer than were asked for, and nobody asked for that."""
     if not ending.advice or done >= asked:
         return
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn_user(
         f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
         ConvergenceWarning,
-        stacklevel=stacklevel + 1,
     )

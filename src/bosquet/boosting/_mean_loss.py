@@ -24,6 +24,9 @@ from bosquet.boosting._weak import WeakLearner
 
 # A share of the largest loss below this is taken for this: the weight of a learner stays finite.
 LEAST_SHARE = 1e-300
+# A loss that is too large is how R2 mostly ends. It is told of where less than one in so many of the rounds
+# asked for were made: then hardly anything was boosted.
+FEW_ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def boost_mean_loss(
             spare, account.first_share = h, share
         if share >= 0.5:
             if not restart:
-                account.ending = _too_large(t + 1, share)
+                account.ending = _too_large(t + 1, share, n_rounds)
                 break
             account.restarts.append(t + 1)
             log_p, p = start, np.exp(start)
@@ -107,10 +110,13 @@ def boost_mean_loss(
     return account
 
 
-def _too_large(round_: int, share: float) -> Ending:
+def _too_large(round_: int, share: float, n_rounds: int) -> Ending:
     return Ending(
         f"the mean loss of the learner of round {round_} is {share:.3g} of its largest, not below 0.5",
-        "on_large_error='restart' begins again from even weights",
+        "a stronger learner, for example a deeper tree, can be boosted for longer, and"
+        " on_large_error='restart' begins again from even weights"
+        if round_ * FEW_ROUNDS < n_rounds
+        else "",
     )
 
 

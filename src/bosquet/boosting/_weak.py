@@ -14,13 +14,13 @@ and the target given to `fit` is of the same kind (of signs, for "probabilities"
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
+from bosquet._warnings import warn_user
 from bosquet.boosting._reweighting import Reweighting
 from bosquet.boosting._votes import AS_SAID, AsVote, LearnerVote, TreeVote, Vote
 from bosquet.boosting._weak_binned import BinnedTreeLearner, suits
@@ -130,11 +130,10 @@ def weak_learner(
     resample = reweight == "resample"
     native = is_native(estimator)
     if not native and not resample and not has_fit_parameter(estimator, "sample_weight"):
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} takes no sample_weight: it is given samples drawn by the weights"
             " instead, as with reweight='resample'",
             UserWarning,
-            stacklevel=2,
         )
         resample = True
     reweighting = Reweighting(seed, resample, strata)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from bosquet._targets import (
     check_sample_weight,
     warn_of_column_vector,
 )
+from bosquet._warnings import warn_user
 from bosquet.boosting._boosted_vote import check_learner
 from bosquet.boosting._endings import warn_of
 from bosquet.boosting._mean_loss import (
@@ -136,7 +136,8 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
     n_iter_ : int
         Rounds that were made.
     stopped_because_ : str
-        Why there were no more; a warning tells of an end before `n_estimators`.
+        Why there were no more. Rounds mostly end by a mean loss that is too large; a warning tells of it
+        only where less than a tenth of `n_estimators` were made, or a single learner is the model.
     feature_importances_ : array of shape (n_features,)
         Mean importance over the learners, weighted as they are; where they have one.
 
@@ -275,15 +276,14 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
         self.n_iter_ = account.n_rounds
         self.stopped_because_ = account.ending.reason
         if account.shares[0] < 0.5:
-            warn_of(account.ending, account.n_rounds, int(self.n_estimators), stacklevel=4)
+            warn_of(account.ending, account.n_rounds, int(self.n_estimators))
         else:
-            warnings.warn(
+            warn_user(
                 f"the mean loss of the first learner is {account.first_share:.3g} of its largest, not below"
                 " 0.5: the model is that learner alone. A learner whose errors are less even can be"
                 " boosted, loss='square' makes them so, and a larger error_unit does for"
                 " loss='exponential'",
                 UserWarning,
-                stacklevel=4,
             )
 
     def _chosen_estimator(self, warn: bool = False) -> Any:
@@ -295,10 +295,9 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
                 )
             given = self.base_estimator
             if warn:
-                warnings.warn(
+                warn_user(
                     "base_estimator is the old name of estimator and will be removed; use estimator",
                     FutureWarning,
-                    stacklevel=4,
                 )
         if given is None:
             from bosquet.trees import DecisionTreeRegressor

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.special import erf
 
 from bosquet._parameters import Check, number
+from bosquet._warnings import warn_user
 from bosquet.boosting._binary import CHECKS as COMMON
 from bosquet.boosting._binary import BinaryVote, Rows
 from bosquet.boosting._brownian import (
@@ -286,10 +286,9 @@ class BrownBoostClassifier(BinaryVote):
             )
         from sklearn.exceptions import ConvergenceWarning
 
-        warnings.warn(
+        warn_user(
             f"{told}, so that the training error need not be below the target: {why}",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
     # --------------------------------------------------------------- predicting

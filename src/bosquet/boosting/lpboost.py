@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bosquet._parameters import Check, number
+from bosquet._warnings import warn_user
 from bosquet.boosting._binary import CHECKS as COMMON
 from bosquet.boosting._binary import BinaryVote, Rows
 from bosquet.boosting._endings import all_rounds, by_callback
@@ -217,10 +217,9 @@ class LPBoostClassifier(BinaryVote):
             told = (
                 f"the learner still finds hypotheses that better the {self.value_:.4g} of this vote"
             )
-        warnings.warn(
+        warn_user(
             f"after {self.n_iter_} rounds {told}; raise n_estimators, or tol",
             ConvergenceWarning,
-            stacklevel=5,
         )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+
+from bosquet._warnings import warn_user
 
 _SHOWN = 5
 
@@ -38,10 +39,10 @@ def check_names(fitted: list[str] | None, given: list[str] | None, owner: str) -
         return
     if given is None:
         message = f"X does not have valid feature names, but {owner} was fitted with feature names"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_user(message)
     elif fitted is None:
         message = f"X has feature names, but {owner} was fitted without feature names"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_user(message)
     else:
         raise ValueError(_difference(fitted, given))
 

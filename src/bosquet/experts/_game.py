@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from bosquet._core import ExpertMixture
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
 from bosquet._sklearn import BaseEstimator, RegressorMixin, seed_from
+from bosquet._warnings import warn_user
 from bosquet.experts._history import History
 from bosquet.experts._judging import judge
 from bosquet.experts._reading import read_classes, read_mask, read_prior, read_truths
@@ -166,11 +166,10 @@ class Game(RegressorMixin, BaseEstimator):
             return
         self._warned = True
         widest, promised = self._core.totals["widest"], self.loss_range or 1.0
-        warnings.warn(
+        warn_user(
             f"losses lie {widest:g} apart, more than loss_range={promised:g}: the bound for that range no"
             " longer holds, and bounds are reported for the range seen where the rule has one",
             RangeWarning,
-            stacklevel=4,
         )
 
     # ---------------------------------------------------------- what is known now

@@ -11,19 +11,16 @@ Explanation of 5 rows by 30 features
 30
 """
 
+from bosquet.explain._curves import Dependence
 from bosquet.explain.counterfactual import Counterfactual, counterfactual
 from bosquet.explain.dependence import (
-    Dependence,
     individual_conditional_expectation,
     partial_dependence,
 )
-from bosquet.explain.effects import (
-    InteractionStrength,
-    accumulated_local_effects,
-    interaction_strength,
-)
+from bosquet.explain.effects import accumulated_local_effects
 from bosquet.explain.explanation import Explanation, explain
 from bosquet.explain.importance import Importance, importance
+from bosquet.explain.interactions import InteractionStrength, interaction_strength
 from bosquet.explain.shapes import ShapeFunctions, shape_functions
 from bosquet.explain.surrogate import Surrogate, surrogate_tree
 

@@ -25,7 +25,7 @@ BEAM = 24
 HALVINGS = 12
 
 
-@dataclass
+@dataclass(repr=False)
 class Counterfactual:
     """The smallest change found.
 
@@ -44,7 +44,7 @@ class Counterfactual:
     before: Any
     after: Any
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{self.before} would be {self.after} with"]
         for name, (old, new) in self.changes.items():
             lines.append(f"  {name}: {_text(old)} -> {_text(new)}")
@@ -78,7 +78,8 @@ def counterfactual(
     X : table of shape (n_samples, n_features)
         What values there are: nothing is proposed beyond them.
     wanted : a class; or, of a regressor, a pair (low, high) that the prediction should lie in
-        By default any class but the one predicted.
+        What the model should say: ``wanted="granted"``, ``wanted=(0, 100)``. By default any class but the
+        one predicted; a regressor needs it. An error tells if the model says so already.
     features : list of features that may change, by number or name; by default all
         Leave out what nobody can change.
     max_changes : int, default=3
@@ -87,7 +88,11 @@ def counterfactual(
 
     Returns
     -------
-    Counterfactual, or None if no change of at most `max_changes` features is enough.
+    Counterfactual or None
+        None: no change was found. No value of a single feature on the grid is enough, and none of the
+        combinations of up to `max_changes` features that were tried. It does not prove that there is none:
+        beyond one feature only the most promising combinations are taken further. Allow more
+        `max_changes`, a finer `grid` or more `features`, or want less.
 
     Examples
     --------
@@ -99,6 +104,8 @@ def counterfactual(
     >>> found = counterfactual(forest, 60, X, wanted=2)
     >>> found.before, found.after, len(found.changes)
     (1, 2, 1)
+    >>> counterfactual(forest, 0, X, wanted=2, features=[0, 1]) is None  # a sepal is not enough
+    True
 
     References
     ----------
@@ -164,17 +171,28 @@ class _Search:
     def __init__(self, model: Any, row: Any, X: Any, wanted: Any, grid: int):
         self.model, self.row, self.X = model, row, X
         self.classes = hasattr(model, "classes_")
-        if not self.classes and wanted is None:
-            raise ValueError("a regressor decides nothing: say wanted=(low, high)")
-        if self.classes and wanted is not None and wanted not in list(model.classes_):
-            raise ValueError(f"wanted={wanted!r} is none of the classes {list(model.classes_)}")
-        self.wanted = wanted
+        self.wanted = self._checked(wanted)
         self.before = model.predict(row)[0]
         count = X.shape[1]
         self.values = [column_values(X, f) for f in range(count)]
         self.own = [column_values(row, f)[0] for f in range(count)]
         self.sources = [self._sources(f, grid) for f in range(count)]
         self.spread = [self._spread(f) for f in range(count)]
+
+    def _checked(self, wanted: Any) -> Any:
+        if self.classes:
+            known = self.model.classes_.tolist()
+            if wanted is not None and wanted not in known:
+                raise ValueError(f"wanted={wanted!r} is none of the classes {known}")
+            return wanted
+        if wanted is None:
+            raise ValueError("a regressor decides nothing: say wanted=(low, high)")
+        if np.shape(wanted) != (2,) or not wanted[0] <= wanted[1]:
+            raise ValueError(
+                f"wanted={wanted!r}: of a regressor give a pair (low, high) that the prediction should"
+                " lie in, for example (0, float('inf'))"
+            )
+        return wanted
 
     def _sources(self, column: int, grid: int) -> np.ndarray:
         """Rows of X whose value of the column is tried, other than the row's own."""

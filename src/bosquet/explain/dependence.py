@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bosquet import _core
 from bosquet.data import n_rows, take_rows
+from bosquet.explain._curves import Dependence
 from bosquet.explain._models import TreeModel, tree_model, two_dimensional
 from bosquet.explain._tables import (
     column_names,
@@ -23,33 +23,6 @@ from bosquet.explain._tables import (
 
 # Curves of rows that are held at once, in numbers.
 CURVES_AT_A_TIME = 4_000_000
-
-
-@dataclass
-class Dependence:
-    """A prediction along a grid of one feature, or of two.
-
-    Attributes
-    ----------
-    features : the names of the one or two features
-    grid : a list with an array of values for each feature
-    average : (points,) or (points, points), and (..., outputs) where the model has several
-    individual : (rows, points, ...) or None; the curves of single rows (ICE)
-    kind : what is on the axis: "response" or "raw"
-    """
-
-    features: list[str]
-    grid: list[np.ndarray]
-    average: np.ndarray
-    individual: np.ndarray | None = field(default=None, repr=False)
-    kind: str = "response"
-    output_names: list[str] | None = None
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """The curve, or the surface of two features; options of `bosquet.plot.dependence`."""
-        from bosquet.plot import dependence
-
-        return dependence(self, axes=ax, **options)[0]
 
 
 def partial_dependence(

@@ -1,14 +1,12 @@
-"""Effects that do not ask about rows that cannot be, and how strongly features act together."""
+"""Effects that do not ask about rows that cannot be: accumulated local effects."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import check_random_state
+from bosquet.explain._curves import Dependence
 from bosquet.explain._models import tree_model
 from bosquet.explain._tables import (
     column_names,
@@ -19,7 +17,7 @@ from bosquet.explain._tables import (
     with_numbers,
     with_rows,
 )
-from bosquet.explain.dependence import Dependence, Evaluation
+from bosquet.explain.dependence import Evaluation
 
 
 def accumulated_local_effects(
@@ -54,7 +52,7 @@ def accumulated_local_effects(
     """
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"bins={bins!r} must be a number of at least 1")
-    ask = _evaluation(model, X, response)
+    ask = evaluation(model, X, response)
     names = column_names(X)
     if isinstance(features, tuple):
         columns = [column_number(X, feature) for feature in features]
@@ -70,7 +68,8 @@ def accumulated_local_effects(
     return Dependence([names[f] for f in columns], grid, average, None, ask.kind, ask.output_names)
 
 
-def _evaluation(model: Any, X: Any, response: str) -> Evaluation:
+def evaluation(model: Any, X: Any, response: str) -> Evaluation:
+    """What asks the model about changed rows, each counting alike."""
     if response not in ("response", "raw"):
         raise ValueError(f"response={response!r} must be 'response' or 'raw'")
     rows = row_count(X)
@@ -199,80 +198,3 @@ def _without_main_effects(effects: np.ndarray, counts: np.ndarray) -> np.ndarray
         effects = effects - np.expand_dims(main, other)
     corners = effects[1:, 1:] + effects[1:, :-1] + effects[:-1, 1:] + effects[:-1, :-1]
     return effects - (corners / 4 * counts[..., None]).sum(axis=(0, 1)) / max(counts.sum(), 1)
-
-
-@dataclass
-class InteractionStrength:
-    """Friedman's H of pairs: `pairs` of names, and `strength` between 0 and about 1 of each."""
-
-    pairs: list[tuple[str, str]]
-    strength: np.ndarray
-
-    def ranking(self) -> list[tuple[tuple[str, str], float]]:
-        """Pairs and their H, the strongest first."""
-        order = np.argsort(-self.strength, kind="stable")
-        return [(self.pairs[i], float(self.strength[i])) for i in order]
-
-
-def interaction_strength(
-    model: Any,
-    X: Any,
-    features: Any = None,
-    *,
-    max_rows: int = 150,
-    response: str = "raw",
-    random_state: Any = 0,
-) -> InteractionStrength:
-    r"""Friedman's H: the share of a pair's joint effect that is not the sum of the two alone.
-
-    .. math:: H_{jk}^2 = \frac{\sum_i [\bar f_{jk}(x_i) - \bar f_j(x_i) - \bar f_k(x_i)]^2}
-                              {\sum_i \bar f_{jk}(x_i)^2}
-
-    with partial dependences that are centred. 0: the two effects add up.
-
-    Parameters
-    ----------
-    model : a fitted model, Bosquet's or one with scikit-learn's methods
-    X : table of shape (n_samples, n_features)
-    features : a list of features, whose pairs are all looked at, or a pair as a tuple; by default all
-    max_rows : int, default=150
-        Rows that are drawn; the work grows with their square.
-    response : "raw" or "response"
-        H is zero for an additive model on the scale on which it adds up.
-    random_state : seed of the draw
-
-    Returns
-    -------
-    InteractionStrength
-
-    References
-    ----------
-    Friedman and Popescu, "Predictive learning via rule ensembles", Annals of Applied Statistics 2008.
-    """
-    names = column_names(X)
-    asked = range(len(names)) if features is None else features
-    columns = [column_number(X, feature) for feature in asked]
-    if len(set(columns)) < 2:
-        raise ValueError("interactions need at least two different features")
-    if row_count(X) > max_rows:
-        chosen = check_random_state(random_state).choice(row_count(X), max_rows, replace=False)
-        X = take(X, np.sort(chosen))
-    ask = _evaluation(model, X, response)
-    alone = {f: _centred_dependence(ask, X, [f]) for f in columns}
-    pairs, strength = [], []
-    for a, b in combinations(columns, 2):
-        both = _centred_dependence(ask, X, [a, b])
-        left_over = ((both - alone[a] - alone[b]) ** 2).sum()
-        whole = (both**2).sum()
-        pairs.append((names[a], names[b]))
-        strength.append(np.sqrt(left_over / whole) if whole > 1e-12 else 0.0)
-    return InteractionStrength(pairs, np.array(strength))
-
-
-def _centred_dependence(ask: Evaluation, X: Any, columns: list[int]) -> np.ndarray:
-    """Partial dependence at the rows' own values: (rows, outputs), of mean 0."""
-    rows = row_count(X)
-    every = take(X, np.tile(np.arange(rows), rows))
-    changed = with_rows(every, columns, np.repeat(np.arange(rows), rows))
-    means = ask.predictions(changed).reshape(rows, rows, -1).mean(axis=1)
-    return means - means.mean(axis=0)

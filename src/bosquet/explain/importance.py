@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._shown import Shown
 from bosquet._sklearn import check_random_state, clone, columns_of
 from bosquet.explain._models import tree_model_or_error
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
 from bosquet.explain.explanation import explain
 from bosquet.forests._base import BaseForest
+from bosquet.forests.importance import ranked_columns
 
 KINDS = ("gain", "split", "permutation", "shap", "drop-column")
 
 
-@dataclass
-class Importance:
+@dataclass(repr=False)
+class Importance(Shown):
     """Importances of features or of groups of them.
+
+    Printed, it shows the most important ones; `to_frame()` has all.
 
     Attributes
     ----------
@@ -59,6 +63,13 @@ class Importance:
         """Names and scaled importances, the most important first."""
         order = np.argsort(-self.mean, kind="stable")
         return [(self.names[f], float(self.scaled[f])) for f in order]
+
+    def columns(self) -> dict[str, Any]:
+        """Feature, importance with 100 for the largest, its mean and standard error; the first leads."""
+        return ranked_columns(self.names, self.scaled, self.mean, self.std)
+
+    def _caption(self) -> str:
+        return f"Importance by {self.kind} of {len(self.names)} features"
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Bars, the most important first; options of `bosquet.plot.importances`."""
@@ -115,10 +126,14 @@ def importance(
     >>> from bosquet.explain import importance
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = RandomForestRegressor(n_estimators=50, random_state=0).fit(X, y)
-    >>> importance(forest, kind="gain").ranking()[0][1]
-    100.0
     >>> importance(forest, X, y, kind="permutation").ranking()[0][0]
     'bmi'
+    >>> importance(forest, kind="gain")
+    Importance by gain of 10 features
+      feature  scaled  ...
+      bmi         100  ...
+    ...
+      ... and 2 more: to_frame() has them all
 
     References
     ----------

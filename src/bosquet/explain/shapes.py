@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._shown import Shown
 from bosquet.explain._models import TreeModel, tree_model_or_error
 
 # Means of pairs are moved into the single features until none is larger than this share.
@@ -48,9 +49,11 @@ class Cells:
         return np.where(np.isnan(column), self.count - 1, cells)
 
 
-@dataclass
-class ShapeFunctions:
+@dataclass(repr=False)
+class ShapeFunctions(Shown):
     """intercept + Σ f_j(x_j) + Σ f_jk(x_j, x_k), which is the model.
+
+    Printed, it shows the functions of the largest spread; `to_frame()` has the spread of all.
 
     Attributes
     ----------
@@ -102,6 +105,18 @@ class ShapeFunctions:
             name = f"{self.cells[f].name} x {self.cells[g].name}"
             sizes[name] = float(np.ptp(values.reshape(-1, values.shape[-1]), axis=0).max())
         return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+
+    def columns(self) -> dict[str, Any]:
+        """Each function by the name of its feature or pair, and its spread; the widest leads."""
+        strength = self.strength()
+        return {"function": list(strength), "spread": list(strength.values())}
+
+    def _caption(self) -> str:
+        pairs = f" and {len(self.pairs)} pairs" if self.pairs else ""
+        return (
+            f"Shape functions of {len(self.single)} features{pairs},"
+            f" {'centred' if self.centred else 'as the trees add up'}"
+        )
 
 
 def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:

@@ -12,7 +12,7 @@ from bosquet.explain._tables import row_count, take
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
-@dataclass
+@dataclass(repr=False)
 class Surrogate:
     """A readable tree in place of a model.
 
@@ -32,11 +32,16 @@ class Surrogate:
     accuracy: float | None = None
     model_accuracy: float | None = None
 
-    def __str__(self) -> str:
-        return (
-            f"A tree of {self.tree.get_n_leaves()} leaves, fidelity {self.fidelity:.3f}\n"
-            f"{self.tree.export_text()}"
+    def __repr__(self) -> str:
+        told = (
+            f"Surrogate: a tree of {self.tree.get_n_leaves()} leaves, fidelity {self.fidelity:.3f}"
         )
+        if self.accuracy is None:
+            return told
+        return f"{told}, score {self.accuracy:.3f} (the model's {self.model_accuracy:.3f})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.tree.export_text()}"
 
 
 def surrogate_tree(
@@ -78,6 +83,8 @@ def surrogate_tree(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=50, random_state=0).fit(X, y)
     >>> found = surrogate_tree(forest, X, max_leaf_nodes=4)
+    >>> found
+    Surrogate: a tree of 4 leaves, fidelity ...
     >>> found.fidelity > 0.9
     True
     """

@@ -12,12 +12,13 @@ but those rows' margins fall when it is permuted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bosquet import _core
+from bosquet._shown import Shown
 from bosquet._sklearn import effective_threads
 from bosquet._targets import check_finite_target, check_labels
 from bosquet.trees._class_targets import class_places
@@ -27,9 +28,11 @@ from bosquet.trees._class_targets import class_places
 VOTES_AT_A_TIME = 32_000_000
 
 
-@dataclass
-class Importance:
+@dataclass(repr=False)
+class Importance(Shown):
     """Importances of the features, with their spread.
+
+    Printed, it shows the most important ones; `to_frame()` has all.
 
     Attributes
     ----------
@@ -44,7 +47,7 @@ class Importance:
     std: np.ndarray
     feature_names: list[str]
     per_class: np.ndarray | None = None
-    per_row: np.ndarray | None = field(default=None, repr=False)
+    per_row: np.ndarray | None = None
 
     @property
     def scaled(self) -> np.ndarray:
@@ -56,6 +59,26 @@ class Importance:
         """Features and scaled importances, the most important first."""
         order = np.argsort(-self.mean, kind="stable")
         return [(self.feature_names[f], float(self.scaled[f])) for f in order]
+
+    def columns(self) -> dict[str, Any]:
+        """Feature, importance with 100 for the largest, its mean and standard error; the first leads."""
+        return ranked_columns(self.feature_names, self.scaled, self.mean, self.std)
+
+    def _caption(self) -> str:
+        return f"Importance by {self.kind} of {len(self.feature_names)} features"
+
+
+def ranked_columns(
+    names: list[str], scaled: np.ndarray, mean: np.ndarray, std: np.ndarray
+) -> dict[str, Any]:
+    """Importances as columns, the most important first."""
+    order = np.argsort(-mean, kind="stable")
+    return {
+        "feature": [names[f] for f in order],
+        "scaled": scaled[order],
+        "mean": mean[order],
+        "std": std[order],
+    }
 
 
 def feature_names_of(forest: Any) -> list[str]:

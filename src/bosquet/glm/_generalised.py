@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from scipy import stats
 
 from bosquet._parameters import Check, check_value, choice
 from bosquet._sklearn import check_is_fitted
+from bosquet._warnings import warn_user
 from bosquet.glm._estimates import (
     Estimate,
     Response,
@@ -65,11 +65,10 @@ class GeneralisedModel(FormulaModel):
         if self.on_separation == "raise":
             raise ValueError(f"{self.separation_}; leave a term out, or merge levels")
         if self.on_separation == "warn":
-            warnings.warn(
+            warn_user(
                 f"{self.separation_}. Their values, standard errors and Wald tests mean nothing;"
                 " likelihood-ratio tests and probabilities of other rows do",
                 SeparationWarning,
-                stacklevel=6,
             )
 
     def _scores_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ from bosquet._parameters import (
     number,
 )
 from bosquet._sklearn import BaseEstimator, check_is_fitted
+from bosquet._warnings import warn_user
 from bosquet.glm._estimates import Estimate, Response
 from bosquet.glm._inference import (
     TermTest,
@@ -124,11 +124,10 @@ class FormulaModel(BaseEstimator):
         if not self._fitted.converged:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn(
+            warn_user(
                 f"the likelihood was still rising after max_iter={self.max_iter} steps; allow more, or bring"
                 " the columns to similar scales",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     # ---- coefficients ---------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from scipy.special import log_softmax, softmax
 from bosquet._parameters import Check, check_value
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
 from bosquet._targets import check_labels, class_numbers, learn_classes
+from bosquet._warnings import warn_user
 from bosquet.glm._estimates import Estimate, Response
 from bosquet.glm._generalised import ON_SEPARATION
 from bosquet.glm._model import LEVEL, FormulaModel
@@ -144,10 +144,9 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         elif self.on_separation == "raise":
             raise ValueError(f"{self.separation_}; leave a term out, or merge levels")
         elif self.on_separation == "warn":
-            warnings.warn(
+            warn_user(
                 f"{self.separation_}. Their values, standard errors and Wald tests mean nothing",
                 SeparationWarning,
-                stacklevel=5,
             )
 
     def _separation(self) -> Separation | None:

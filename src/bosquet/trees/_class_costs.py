@@ -8,11 +8,12 @@ whose expected cost is least.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from bosquet._warnings import warn_user
 
 
 @dataclass
@@ -68,7 +69,7 @@ def _check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
         raise ValueError(f"priors={priors!r} must be finite, not negative, and not all 0")
     total = prior.sum()
     if not np.isclose(total, 1, rtol=0, atol=1e-6):
-        warnings.warn(f"priors sum to {total:g}; they are divided by it", UserWarning, stacklevel=5)
+        warn_user(f"priors sum to {total:g}; they are divided by it", UserWarning)
     return prior / total
 
 

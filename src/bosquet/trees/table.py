@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._shown import as_frame
+
 _MOST_LINES = 24
 _RULES = {"min": "the smallest error", "1se": "the 1-SE rule"}
 
@@ -69,13 +71,7 @@ class PruningTable:
 
     def to_frame(self) -> Any:
         """The table as a pandas data frame, with a column that marks the line chosen."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError(
-                "to_frame() needs pandas (pip install pandas); columns() does not"
-            ) from None
-        return pandas.DataFrame({**self.columns(), "chosen": np.arange(len(self)) == self.chosen})
+        return as_frame({**self.columns(), "chosen": np.arange(len(self)) == self.chosen})
 
     def _shown(self) -> list[int | None]:
         """The lines to show; None stands for some left out. The ends and the chosen are kept."""

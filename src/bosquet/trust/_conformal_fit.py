@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from bosquet._targets import (
     learn_classes,
     warn_of_column_vector,
 )
+from bosquet._warnings import warn_user
 from bosquet.trust._groups import check_groups
 from bosquet.trust._held_out import ByBags, fit_by_folds
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals, SplitIntervals
@@ -86,10 +86,9 @@ class ConformalFitting(BaseEstimator):
             X, target, weight = rows_of(X, kept), target[kept], weight[kept]
             groups = None if groups is None else groups[kept]
         if weight.size and not takes_weights(self.model) and not self.prefit:
-            warnings.warn(
+            warn_user(
                 f"{type(self.model).__name__} takes no sample_weight: the weights are not used",
                 UserWarning,
-                stacklevel=3,
             )
             weight = NO_WEIGHT
         self._seed = seed_from(self.random_state)
@@ -112,7 +111,8 @@ class ConformalFitting(BaseEstimator):
         if is_classifier(self.model):
             if self.method == "cqr":
                 raise ValueError(
-                    "method='cqr' is for regressors; a classifier takes 'split' or 'cv+'"
+                    "method='cqr' is about quantiles of numbers, and so for regressors; a classifier"
+                    " takes method='split', 'cv+', 'jackknife+' or 'oob', and has predict_set"
                 )
             if not hasattr(self.model, "predict_proba"):
                 raise ValueError(

@@ -86,7 +86,8 @@ def level_parameter(model: Any) -> str:
     ):
         raise ValueError(
             f"method='cqr' needs a model of quantiles, and this {type(model).__name__} is none: give"
-            " GradientBoostingRegressor(loss='quantile', quantile=[0.05, 0.5, 0.95]) or a"
-            " RandomForestRegressor"
+            " bosquet.GradientBoostingRegressor(loss='quantile', quantile=[0.05, 0.5, 0.95]), or"
+            " bosquet.RandomForestRegressor() or bosquet.ExtraTreesRegressor(), whose leaves have"
+            " quantiles; with any other regressor method='split' or 'cv+' gives intervals"
         )
     return name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from bosquet._sklearn import (
     check_is_fitted,
     in_parallel,
     rows_of,
+    tags_of,
 )
 from bosquet._targets import (
     NO_WEIGHT,
@@ -25,6 +25,7 @@ from bosquet._targets import (
     class_numbers,
     learn_classes,
 )
+from bosquet._warnings import warn_user
 from bosquet.trust._wrapping import (
     check_model,
     copy_input,
@@ -37,7 +38,7 @@ from bosquet.trust._wrapping import (
 from bosquet.trust.calibrators import CALIBRATORS, Calibrator
 from bosquet.trust.costs import check_costs, least_costly
 
-CHECKS = {"method": choice("isotonic", "platt", "beta"), "ensemble": boolean()}
+CHECKS = {"method": choice("isotonic", "platt", "sigmoid", "beta"), "ensemble": boolean()}
 
 
 @dataclass
@@ -77,10 +78,12 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     model : classifier
-        Bosquet's, scikit-learn's, or any in their manner.
-    method : {"isotonic", "platt", "beta"}, default="isotonic"
-        The kind of map. Platt's sigmoid (scikit-learn: "sigmoid") has two numbers and beta three:
-        right for few rows. Isotonic can take any rising shape, from about 1,000 rows on.
+        Bosquet's, scikit-learn's, or any in their manner. (A regressor has no probabilities; its
+        intervals are `ConformalModel`'s.)
+    method : {"isotonic", "platt", "sigmoid", "beta"}, default="isotonic"
+        The kind of map. Platt's sigmoid ("sigmoid", as scikit-learn calls it, is the same as "platt") has
+        two numbers and beta three: right for few rows. Isotonic can take any rising shape, from about
+        1,000 rows on.
     cv : int, splitter, "oob" or "prefit", default=5
         Where the scores of unseen rows come from: that many folds; the out-of-bag votes of a forest
         or of bagging, at no further fits; or "prefit": the model is fitted already, and `fit` is
@@ -161,6 +164,13 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         check_parameters(self, CHECKS)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         check_model(self.model, prefit)
+        if tags_of(self.model).estimator_type == "regressor":
+            raise ValueError(
+                f"{type(self.model).__name__} is a regressor, and CalibratedModel calibrates the"
+                " probabilities of a classifier: for intervals around a regressor's numbers use"
+                " bosquet.ConformalModel(model).fit(X, y).predict_interval(X_new); for probabilities of"
+                " classes give a classifier"
+            )
         labels = check_labels(y)
         X = rows_can_be_taken(X, labels.size)
         weight = check_sample_weight(sample_weight, labels.size)
@@ -211,11 +221,10 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
 
     def _weight_for_model(self, weight: np.ndarray) -> np.ndarray:
         if weight.size and not takes_weights(self.model):
-            warnings.warn(
+            warn_user(
                 f"{type(self.model).__name__} takes no sample_weight: the weights count in the calibration"
                 " alone",
                 UserWarning,
-                stacklevel=5,
             )
             return NO_WEIGHT
         return weight
@@ -283,8 +292,9 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         scores = log_odds(scores, floor)
         weight = weight if weight.size else np.ones(numbers.size)
         events = [1] if self.classes_.size == 2 else range(self.classes_.size)
+        kind = CALIBRATORS["platt" if self.method == "sigmoid" else self.method]
         calibrators = [
-            CALIBRATORS[self.method]().fit(scores[:, column], (numbers == k).astype(float), weight)
+            kind().fit(scores[:, column], (numbers == k).astype(float), weight)
             for column, k in enumerate(events)
         ]
         return CalibratedMember(model, calibrators, floor)

@@ -41,7 +41,8 @@ class ConformalModel(Saved, ConformalFitting):
         - "cv+": folds, so that all rows serve both ends. K fits.
         - "jackknife+": as many folds as rows.
         - "cqr": split, about quantiles in place of one prediction: intervals as wide as the noise is
-          there. The model is a quantile forest, or boosted with loss="quantile".
+          there. The model is a forest for numbers (`RandomForestRegressor`, `ExtraTreesRegressor`),
+          ``GradientBoostingRegressor(loss="quantile")``, or any with a level of its own.
         - "oob": the jackknife+ after the bootstrap. The learners of a forest or of bagging that did
           not draw a row are the model without it. One fit, all rows.
 
@@ -60,8 +61,11 @@ class ConformalModel(Saved, ConformalFitting):
         which gives the smallest sets on average.
     randomize : bool, default=True
         For sets="adaptive": whether the last class of a set is in it by chance, so that coverage is
-        exact and not above. Sets may then be empty, as they may with sets="score"; without chance the
-        most probable class is always in the set, which is larger.
+        exact and not above. **By default sets may therefore be empty**: an empty set is one of the
+        misses that are allowed, a share 1 - c of the rows, drawn among those that the model is sure of.
+        (With sets="score" a set is empty where no class is probable enough.) With ``randomize=False``
+        the most probable class is always in the set: none is empty, sets are larger and cover more
+        often than asked.
     per_class : bool, default=False
         For classes: coverage within each class, by its own calibration rows.
     prefit : bool, default=False
@@ -207,7 +211,8 @@ class ConformalModel(Saved, ConformalFitting):
         Returns
         -------
         array of bool of shape (n_samples, n_classes)
-            True for the classes in the set, in the order of `classes_`.
+            True for the classes in the set, in the order of `classes_`. A row without any True is an
+            empty set, which is a miss for certain; ``randomize=False`` gives none.
         """
         check_is_fitted(self, "models_")
         coverage = check_coverage(coverage)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import norm
 
 from bosquet._parameters import check_value, choice, integer, number
+from bosquet._shown import Shown
 from bosquet._sklearn import seed_from
 from bosquet.trust._outcomes import (
     check_probabilities,
@@ -18,8 +19,8 @@ from bosquet.trust._outcomes import (
 )
 
 
-@dataclass(frozen=True)
-class ReliabilityCurve:
+@dataclass(frozen=True, repr=False)
+class ReliabilityCurve(Shown):
     """Scores in bins, and how often the event happened in each.
 
     Attributes
@@ -46,6 +47,19 @@ class ReliabilityCurve:
     low: np.ndarray
     high: np.ndarray
     confidence: float
+
+    _most_lines = 20  # more bins than that are hardly read
+
+    def columns(self) -> dict[str, Any]:
+        """Rows, mean score, observed share and its interval of each bin."""
+        names = ("count", "score", "observed", "low", "high")
+        return {name: getattr(self, name) for name in names}
+
+    def _caption(self) -> str:
+        return (
+            f"Reliability of {int(self.count.sum())} scores in {self.count.size} bins,"
+            f" {self.confidence:.0%} intervals"
+        )
 
 
 @dataclass(frozen=True)
