@@ -85,7 +85,9 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
     def predict_proba(self, X: Any) -> Any:
         """Mean over trees of the class shares in a row's leaf, or with voting="hard" shares of votes.
 
-        Of several targets a list with an array for each.
+        Of several targets a list with an array for each. A class that none of a row's leaves holds has the
+        probability 0, as in scikit-learn: its log loss is infinite if it was the right one.
+        `CalibratedModel`, a larger `min_samples_leaf`, or bags of trees with `smoothing` keep away from 0.
         """
         shares = self._shares(X)
         return by_target(shares, self.classes_)

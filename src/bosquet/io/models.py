@@ -65,7 +65,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
     from bosquet.bagging.voting import BaseVoting
     from bosquet.boosting._boosted_vote import BoostedVote
     from bosquet.experts import Mixture
-    from bosquet.experts.super_learner import BaseSuperLearner
+    from bosquet.experts._stacking import BaseSuperLearner
     from bosquet.forests._base import BaseForest
     from bosquet.trees.cart import BaseTree
     from bosquet.trust import CalibratedModel, ConformalModel

@@ -40,7 +40,7 @@ def stacked_from(parts: list[bytes], metadata: dict[str, Any], read: Callable[[b
     """The model that `stacked_parts` described; learners by `read`."""
     import bosquet.experts
     from bosquet._sklearn import clone
-    from bosquet.experts.super_learner import CHECKS, CVTable
+    from bosquet.experts._stacking import CHECKS, CVTable
 
     name = metadata["estimator"]
     classes = classes_from(metadata["classes"]) if name.endswith("Classifier") else None

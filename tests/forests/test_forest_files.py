@@ -1,0 +1,64 @@
+"""Forests in files."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import bosquet
+from bosquet import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+
+def make(kind, **options):
+    return kind(n_estimators=30, random_state=0, **options)
+
+
+@pytest.mark.parametrize(
+    "forest",
+    [
+        RandomForestClassifier(7, random_state=0, oob_score=True),
+        RandomForestClassifier(7, random_state=0, voting="hard"),
+        RandomForestRegressor(7, random_state=0),
+        ExtraTreesClassifier(7, random_state=0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*in all 7 bags")
+def test_saved_and_loaded_it_is_the_same_forest(forest, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    forest.fit(X, y)
+    forest.save(tmp_path / "forest.bosquet")
+    for other in (bosquet.load(tmp_path / "forest.bosquet"), pickle.loads(pickle.dumps(forest))):
+        np.testing.assert_array_equal(forest.predict(X), other.predict(X))
+        np.testing.assert_array_equal(forest.feature_importances_, other.feature_importances_)
+    if forest.bootstrap and hasattr(forest, "classes_"):
+        loaded = bosquet.load(tmp_path / "forest.bosquet")
+        assert (
+            forest.importance("permutation", X, y).mean.tolist()
+            == loaded.importance("permutation", X, y).mean.tolist()
+        )
+
+
+def test_a_two_class_forest_is_small(classes, tmp_path):
+    X, y = classes
+    from sklearn.ensemble import RandomForestClassifier as Theirs
+
+    forest = make(RandomForestClassifier).fit(X, y)
+    forest.save(tmp_path / "forest.bosquet")
+    size = (tmp_path / "forest.bosquet").stat().st_size
+    theirs = len(pickle.dumps(Theirs(30, random_state=0).fit(X, y)))
+    assert size < theirs / 10
+
+
+def test_rows_kept_are_not_for_files(numbers, tmp_path):
+    forest = RandomForestRegressor(3, keep_rows=True, random_state=0).fit(*numbers)
+    with pytest.raises(ValueError, match="keep_rows=True"):
+        forest.save(tmp_path / "forest.bosquet")
+    with pytest.raises(ValueError, match="keep_rows=True"):
+        RandomForestRegressor(3).fit(*numbers).predict_quantiles(numbers[0])
