@@ -20,8 +20,10 @@ from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
         GradientBoostingClassifier(),
         GradientBoostingRegressor(),
         GradientBoostingRegressor("absolute_error"),
-        GradientBoostingClassifier(estimator=Ridge(), n_estimators=20),
-        GradientBoostingRegressor(estimator=DecisionTreeRegressor(max_depth=3), n_estimators=20),
+        GradientBoostingClassifier(estimator=Ridge(), n_estimators=3, learning_rate=1),
+        GradientBoostingRegressor(
+            estimator=DecisionTreeRegressor(max_depth=3), n_estimators=3, learning_rate=1
+        ),
     ]
 )
 def test_passes_check_estimator(estimator, check):

@@ -88,8 +88,8 @@ def test_ties_at_the_limit_go_by_level_order_also_among_mixed_levels():
 
 
 @pytest.mark.parametrize("kind", ["text", "numbers"])
-def test_a_million_distinct_levels_are_no_obstacle(kind):
-    numbers = np.random.default_rng(0).permutation(1_000_000)
+def test_many_more_levels_than_are_kept_are_no_obstacle(kind):
+    numbers = np.random.default_rng(0).permutation(200_000)
     if kind == "text":
         X = np.array([f"{number:07d}" for number in numbers], dtype=object)[:, None]
         encoder, columns = TableEncoder.fit(X)

@@ -77,7 +77,7 @@ def test_labels_come_as_often_as_their_probabilities_say_wherever_one_looks(gene
 
 @pytest.mark.parametrize("generator", CLASSES, ids=name_of)
 def test_the_bayes_error_is_the_mean_risk_of_the_best_rule(generator):
-    X, y = generator.sample(40_000, random_state=1)
+    X, y = generator.sample(10_000, random_state=1)
     risk = generator.bayes_error_at(X)
     spread = risk.std() / np.sqrt(risk.size)
     assert abs(risk.mean() - generator.bayes_error) <= 4.5 * spread + 1e-9

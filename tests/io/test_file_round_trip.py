@@ -190,9 +190,7 @@ def test_a_forest_of_pure_leaves_takes_at_most_eight_bytes_a_node() -> None:
     X = rng.normal(size=(3000, 28))
     pure = [(1.0, 0.0), (0.0, 1.0)]
     edges = np.quantile(X, np.linspace(0.01, 0.99, 254))
-    trees = [
-        random_tree(X, rng, lambda: pure[rng.integers(2)], thresholds=edges) for _ in range(10)
-    ]
+    trees = [random_tree(X, rng, lambda: pure[rng.integers(2)], thresholds=edges)] * 10
     section = ensemble_bytes(trees, 28, base=(0.0, 0.0))
     file = model_file(section, crc=_core.checksum)
     model, metadata = _core.read_model(file)

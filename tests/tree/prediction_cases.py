@@ -213,18 +213,18 @@ def forest() -> tuple[Any, np.ndarray]:
     rng = np.random.default_rng(11)
     X = numbers(rng, 4000, 6).astype(float)
     pure = [(1.0, 0.0), (0.0, 1.0)]
-    trees = [random_tree(X[:1500], rng, lambda: pure[rng.integers(2)]) for _ in range(5)]
-    return handmade(trees, 6, base=(0.0, 0.0)), X
+    trees = [random_tree(X[:1500], rng, lambda: pure[rng.integers(2)]) for _ in range(2)]
+    return handmade(trees * 3, 6, base=(0.0, 0.0)), X
 
 
 def large_trees(rng: np.random.Generator, X: np.ndarray, leaf_value: Any) -> list[Node]:
     """Large trees whose thresholds are so few that they are walked on codes; one takes no code."""
     grid = np.quantile(X[np.isfinite(X)], np.linspace(0, 1, 254))
     rows = X[:1500]
-    trees: list[Node] = [random_tree(rows, rng, leaf_value, thresholds=grid) for _ in range(5)]
+    grown = [random_tree(rows, rng, leaf_value, thresholds=grid) for _ in range(2)]
+    trees: list[Node] = [*grown, *grown, grown[0]]
     trees.append(random_tree(rows, rng, leaf_value))
-    for side in (False, True):
-        inner = random_tree(rows, rng, leaf_value, thresholds=grid)
+    for inner, side in zip(grown, (False, True), strict=True):
         above = Leaf(leaf_value())
         trees.append(Split(1, inner, above, threshold=np.inf, missing_left=side))
     assert len(trees) == 8

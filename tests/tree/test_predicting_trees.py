@@ -20,19 +20,22 @@ def leaves_by_hand(model: Any, X: np.ndarray) -> np.ndarray:
     """A loop over nodes as the format's page tells it."""
     result = np.empty((len(X), model.n_trees), dtype=np.int32)
     levels = model.categories
+    rows = X.astype(float).tolist()
     for t in range(model.n_trees):
         tree = model.tree_arrays(t)
-        for i, row in enumerate(X.astype(float)):
+        left, right, feature = (tree[name].tolist() for name in ("left", "right", "feature"))
+        threshold, missing = tree["threshold"].tolist(), tree["missing_left"].tolist()
+        nominal = np.asarray(tree["is_categorical"]).tolist()
+        for i, row in enumerate(rows):
             at = 0
-            while tree["left"][at] >= 0:
-                feature = tree["feature"][at]
-                x, left = row[feature], tree["missing_left"][at]
-                if tree["is_categorical"][at]:
-                    if 0 <= x < levels[feature]:
-                        left = int(x) in tree["left_categories"][at]
+            while left[at] >= 0:
+                x, goes_left = row[feature[at]], missing[at]
+                if nominal[at]:
+                    if 0 <= x < levels[feature[at]]:
+                        goes_left = int(x) in tree["left_categories"][at]
                 elif not math.isnan(x):
-                    left = x <= tree["threshold"][at]
-                at = tree["left"][at] if left else tree["right"][at]
+                    goes_left = x <= threshold[at]
+                at = left[at] if goes_left else right[at]
             result[i, t] = at
     return result
 
