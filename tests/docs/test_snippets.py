@@ -1,4 +1,4 @@
-"""The snippets of a page run one after the other, as a reader would type them."""
+"""The snippets of a page run one after the other, as a reader would type them, and print what it shows."""
 
 import doctest
 import re
@@ -13,7 +13,8 @@ if not (ROOT / "docs").is_dir():
     pytest.skip("the documentation is not beside the tests", allow_module_level=True)
 
 plt = pytest.importorskip("matplotlib.pyplot")
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# A snippet and, in a block without a language, what it prints.
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 PAGES = [
     page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     if BLOCK.search(page.read_text(encoding="utf-8"))
@@ -71,31 +72,34 @@ FILES = {
 
 
 def snippets(page):
-    """The line of each snippet, and its code."""
+    """The line of each snippet, its code, and what the page shows that it prints, or None."""
     text = page.read_text(encoding="utf-8")
     for once, instead in SMALLER.get(page.name, []):
         assert once in text
         text = text.replace(once, instead)
     for found in BLOCK.finditer(text):
-        yield text.count("\n", 0, found.start(1)), found.group(1)
+        yield text.count("\n", 0, found.start(1)), *found.groups()
 
 
 @pytest.mark.parametrize(
     "page",
     [pytest.param(p, id=p.name, marks=[pytest.mark.slow] * (p.name in SLOW)) for p in PAGES],
 )
-def test_the_snippets_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+def test_the_snippets_of_a_page_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     plt.switch_backend("Agg")
     FILES.get(page.name, lambda: None)()
     names = {"__name__": "__main__"}
     try:
-        for line, code in snippets(page):
+        for line, code, shown in snippets(page):
             if code.startswith(">>>"):
                 parsed = doctest.DocTestParser().get_doctest(code, names, page.name, None, line)
                 found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(parsed)
                 assert found.failed == 0
             else:
+                capsys.readouterr()
                 exec(compile("\n" * line + code, str(page), "exec"), names)
+                if shown is not None:
+                    assert capsys.readouterr().out.strip() == shown.strip()
     finally:
         plt.close("all")
