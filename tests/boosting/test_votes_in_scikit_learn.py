@@ -29,15 +29,15 @@ def known_to_fail(estimator):
 
 @parametrize_with_checks(
     [
-        AdaBoostClassifier(n_estimators=10),
-        AdaBoostClassifier(n_estimators=10, variant="real"),
-        AdaBoostClassifier(n_estimators=10, variant="gentle", multiclass="all-vs-all"),
-        AdaBoostClassifier(n_estimators=10, variant="logit"),
-        AdaBoostClassifier(n_estimators=10, variant="mada", multiclass="ecoc"),
+        AdaBoostClassifier(n_estimators=5),
+        AdaBoostClassifier(n_estimators=5, variant="real"),
+        AdaBoostClassifier(n_estimators=5, variant="gentle", multiclass="all-vs-all"),
+        AdaBoostClassifier(n_estimators=5, variant="logit"),
+        AdaBoostClassifier(n_estimators=5, variant="mada", multiclass="ecoc"),
         AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 5, multiclass="mh"),
         AdaBoostClassifier(TheirTree(max_depth=2), 5),
         AdaBoostClassifier(GaussianNB(), 5, variant="real"),
-        AnyBoostClassifier("logistic", n_estimators=10),
+        AnyBoostClassifier("logistic", n_estimators=5),
     ],
     expected_failed_checks=known_to_fail,
 )
@@ -58,7 +58,7 @@ def test_clones_keep_every_parameter(model):
 
 def test_works_in_a_pipeline_and_in_a_grid_search(three_classes):
     X, y = three_classes
-    pipeline = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=10, random_state=0))
+    pipeline = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=5, random_state=0))
     grid = {
         "adaboostclassifier__estimator": [None, TheirTree(max_depth=2)],
         "adaboostclassifier__multiclass": ["samme", "mh"],

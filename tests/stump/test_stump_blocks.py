@@ -31,7 +31,7 @@ def facts(stump: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problem=small_problems())
 def test_blocks_find_what_the_table_finds(criterion: str, problem: Any) -> None:
     X, _, y, w = problem

@@ -66,7 +66,7 @@ def assert_same_stump_roughly(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(problem=small_problems(), rate=st.sampled_from([1.0, 0.1]))
 def test_the_identities_hold_in_every_round(variant: str, problem: Any, rate: float) -> None:
     X, levels, y, w = problem

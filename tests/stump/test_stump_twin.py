@@ -24,7 +24,7 @@ from bosquet.reference import stumps as twin
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(problem=small_problems())
 def test_the_fast_search_finds_what_the_twin_finds(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
@@ -33,7 +33,7 @@ def test_the_fast_search_finds_what_the_twin_finds(criterion: str, problem: Any)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(problem=small_problems())
 def test_no_question_does_better_than_the_linear_search(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
@@ -145,7 +145,7 @@ def test_a_column_may_have_more_than_255_levels(criterion: str) -> None:
     assert_same_stump(found, twin.linear(X, y, w, criterion, (0,)))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problem=small_problems(), data=st.data())
 def test_one_class_a_side_is_as_good_as_brute_force(problem: Any, data: Any) -> None:
     X, levels, y, w = problem
@@ -159,7 +159,7 @@ def test_one_class_a_side_is_as_good_as_brute_force(problem: Any, data: Any) -> 
         assert_same_stump(found, expected)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(problem=small_problems(), data=st.data())
 def test_a_sign_for_each_class_is_as_good_as_brute_force(problem: Any, data: Any) -> None:
     X, levels, y, w = problem

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
@@ -27,6 +27,7 @@ def noisy_scores(random, n=300):
     return score, (random.random(n) < 1 / (1 + np.exp(-0.6 * score - 0.4))).astype(float)
 
 
+@settings(max_examples=40, deadline=None)
 @given(SOME_ROWS)
 def test_isotonic_is_pooling_of_adjacent_violators(rows):
     score, outcome, weight = rows
@@ -69,6 +70,7 @@ def test_no_other_coefficients_are_likelier(random, method):
     np.testing.assert_allclose(mine(score), [make(*found)(z) for z in score], rtol=1e-9)
 
 
+@settings(max_examples=40, deadline=None)
 @given(SOME_ROWS, st.sampled_from(sorted(CALIBRATORS)))
 def test_every_map_rises_and_gives_probabilities(rows, method):
     score, outcome, weight = rows
