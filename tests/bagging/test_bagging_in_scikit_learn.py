@@ -36,9 +36,9 @@ def known_to_fail(estimator):
 
 @parametrize_with_checks(
     [
-        BaggingClassifier(n_estimators=5),
+        BaggingClassifier(n_estimators=3),
         BaggingClassifier(GaussianNB(), n_estimators=3, voting="hard"),
-        BaggingRegressor(n_estimators=5),
+        BaggingRegressor(n_estimators=3),
         BaggingRegressor(KNeighborsRegressor(), n_estimators=5, max_features=0.9),
         VotingClassifier(CLASSIFIERS),
         VotingClassifier(CLASSIFIERS, voting="soft", weights=[1, 2]),
@@ -93,7 +93,7 @@ def test_works_in_a_pipeline_and_in_a_grid_search(two_classes):
         "baggingclassifier__max_samples": [0.3, 1.0],
         "baggingclassifier__estimator": [DecisionTreeClassifier(), GaussianNB()],
     }
-    search = GridSearchCV(pipeline, grid, cv=3, n_jobs=2).fit(X, y)
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.7
     nested = GridSearchCV(
         VotingClassifier(CLASSIFIERS), {"tree__max_depth": [1, 3], "line": ["drop", GaussianNB()]}

@@ -19,7 +19,7 @@ def simulated(n, seed):
 
 def test_the_out_of_bag_error_agrees_with_new_rows():
     X, y, label = simulated(1200, seed=0)
-    X_new, y_new, label_new = simulated(20_000, seed=1)
+    X_new, y_new, label_new = simulated(6_000, seed=1)
     forest = BaggingClassifier(n_estimators=100, oob_score=True, random_state=0).fit(X, label)
     new_error = np.mean(forest.predict(X_new) != label_new)
     # The standard error of the out-of-bag error on 1200 rows is about 0.013.
@@ -108,10 +108,12 @@ def test_auto_stops_when_the_error_has_settled():
 def test_auto_goes_no_further_than_500(monkeypatch):
     from bosquet.bagging import _base
 
+    assert _base.AUTO_MOST == 500
+    monkeypatch.setattr(_base, "AUTO_MOST", 55)
     monkeypatch.setattr(_base, "has_settled", lambda *rest: False)
     X, y, _ = simulated(40, seed=0)
     stump = DecisionTreeRegressor(max_depth=1)
-    assert BaggingRegressor(stump, "auto", random_state=0).fit(X, y).n_estimators_ == 500
+    assert BaggingRegressor(stump, "auto", random_state=0).fit(X, y).n_estimators_ == 55
 
 
 def test_an_error_has_settled_when_it_stands_still_or_rises():
