@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bosquet import BinomialRegression
@@ -26,13 +26,14 @@ def with_constant(X):
 
 @pytest.mark.parametrize("link", LINKS)
 @given(seed=st.integers(0, 10_000))
+@example(seed=1693)  # whole steps of the complementary log-log link leap to infinity
 @settings(max_examples=8, deadline=None)
 def test_coefficients_errors_and_tests_are_the_twins(link, seed):
     X, y = sample(seed)
     model = BinomialRegression(link=link).fit(X, y)
     fit = twin.fit_binomial(with_constant(X), y, 1, link)
     errors = np.sqrt(np.diag(fit.covariance))
-    assert (np.abs(model.params_ - fit.coefficients) < 1e-4 * errors).all()
+    assert (np.abs(model.params_ - fit.coefficients) < 1e-3 * errors).all()
     np.testing.assert_allclose(model.covariance_, fit.covariance, rtol=1e-3, atol=1e-7)
     assert model.log_likelihood_ == pytest.approx(fit.log_likelihood, rel=1e-9)
     statistic, p = twin.wald_test(fit, [1, 2])

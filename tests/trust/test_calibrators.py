@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
@@ -72,6 +72,7 @@ def test_no_other_coefficients_are_likelier(random, method):
 
 @settings(max_examples=40, deadline=None)
 @given(SOME_ROWS, st.sampled_from(sorted(CALIBRATORS)))
+@example((np.full(2, 0.5), np.zeros(2), np.ones(2)), "platt")
 def test_every_map_rises_and_gives_probabilities(rows, method):
     score, outcome, weight = rows
     # Platt's sigmoid follows scores that point the wrong way; they are turned round here.

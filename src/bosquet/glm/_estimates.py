@@ -61,7 +61,7 @@ def estimate_glm(
     """A generalised linear model by Newton's method with expected second derivatives (IRLS).
 
     `offset` comes on top of the response's own. A large one needs a `start` near the maximum: steps are
-    not shortened where they go too far.
+    shortened only where the whole ones have gone too far (see `_shortened`).
     """
     GLM = from_statsmodels("genmod.generalized_linear_model").GLM
     offsets = [part for part in (response.offset, offset) if part is not None]
@@ -75,6 +75,14 @@ def estimate_glm(
         )
         # The tolerance is relative too: the last digits of a sum over many rows are noise.
         result = model.fit(start_params=start, maxiter=max_iter, tol=tol, rtol=1e-13)
+        best = _best_before(result, given_start=start is not None)
+        if best is not None:
+            near = _shortened(model, best, max_iter)
+            # "eim": the covariance is that of the expected second derivatives, as everywhere else.
+            result = model.fit(
+                start_params=near, method="newton", cov_type="eim", max_start_irls=0, disp=0
+            )
+            result.converged = bool(result.mle_retvals["converged"])
         return Estimate(
             result=result,
             coefficients=np.asarray(result.params, dtype=float),
@@ -85,6 +93,42 @@ def estimate_glm(
             iterations=int(result.fit_history["iteration"]),
             converged=bool(result.converged) and bool(np.isfinite(result.deviance)),
         )
+
+
+def _best_before(result: Any, given_start: bool) -> np.ndarray | None:
+    """The coefficients of least deviance on the way, if the last ones are worse: steps went too far."""
+    # Before any step there is no deviance, and without a start none that belongs to coefficients.
+    begin = 1 if given_start else 2
+    past = np.asarray(result.fit_history["deviance"][begin:], dtype=float)
+    if not past.size or np.isnan(past).all() or result.deviance <= np.nanmin(past) * (1 + 1e-8):
+        return None
+    return np.asarray(result.fit_history["params"][begin + int(np.nanargmin(past))], dtype=float)
+
+
+def _shortened(model: Any, coefficients: np.ndarray, max_iter: int) -> np.ndarray:
+    """Coefficients near the maximum, by steps that are halved until the deviance falls.
+
+    Whole steps mostly do. With the complementary log-log link, whose expected second derivatives may be
+    half of the true ones, they can swing about the maximum further and further.
+    """
+
+    def deviance(at: np.ndarray) -> float:
+        mean = model.family.fitted(model.exog @ at + model._offset_exposure)
+        found = model.family.deviance(model.endog, mean, model.var_weights, model.freq_weights)
+        return float(found) if np.isfinite(found) else np.inf
+
+    now = deviance(coefficients)
+    for _ in range(max_iter):
+        whole = np.asarray(model.fit(start_params=coefficients, maxiter=1).params, dtype=float)
+        step = whole - coefficients
+        while not (then := deviance(coefficients + step)) < now:
+            step = step / 2
+            if not np.abs(step).max() > 1e-10 * (1 + np.abs(coefficients).max()):
+                return coefficients
+        coefficients, gained, now = coefficients + step, now - then, then
+        if gained <= 1e-9 * (1 + now):
+            break
+    return coefficients
 
 
 def deviance_at(family: Any, response: Response, predictor: np.ndarray) -> float:

@@ -211,11 +211,15 @@ def logistic_fit(
     """Slopes and intercept of most likelihood, by Newton's method with halved steps.
 
     `target` is a probability a row. Terms that cannot be told apart share the slope: of all solutions
-    the shortest step is taken.
+    the shortest step is taken. Terms are taken from their mean, so that one that is the same in every
+    row has the slope 0, and all is left to the intercept.
     """
-    scale = np.abs(terms).max(axis=0, initial=0.0)
-    scale[scale == 0] = 1.0
-    design = np.column_stack([terms / scale, np.ones(len(terms))])
+    centre = weight @ terms / weight.sum()
+    scale = np.abs(terms - centre).max(axis=0, initial=0.0)
+    noise = 1e-12 * np.abs(terms).max(axis=0, initial=0.0)
+    design = np.column_stack([np.where(scale > noise, terms - centre, 0.0), np.ones(len(terms))])
+    scale = np.where(scale > noise, scale, 1.0)
+    design[:, :-1] /= scale
 
     def loss(at: np.ndarray) -> float:
         linear = design @ at
@@ -234,7 +238,8 @@ def logistic_fit(
         if not then < now:
             break
         beta, now = beta - length * step, then
-    return beta[:-1] / scale, float(beta[-1])
+    slopes = beta[:-1] / scale
+    return slopes, float(beta[-1] - slopes @ centre)
 
 
 def _numbers(state: Any) -> np.ndarray:
