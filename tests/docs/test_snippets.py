@@ -24,7 +24,12 @@ SLOW = {"start.md", "study.md"}  # a study takes some seconds however small it i
 SMALLER = {
     "start.md": [('budget="1m"', 'budget="5s"')],
     "study.md": [('budget="2m"', 'budget="5s"')],
-    "vision.md": [(", 2000, window=(20, 20)", ", 120, window=(12, 12)"), ("=15,", "=2,")],
+    "haar.md": [("window=(24, 24)", "window=(12, 12)"), ("n_estimators=100", "n_estimators=6")],
+    "vision.md": [
+        ("2000", "60"),
+        ("(24, 24)", "(12, 12)"),
+        ('checkpoint="f', 'n_stages=2, checkpoint="f'),
+    ],
 }
 
 
@@ -51,21 +56,24 @@ def pictures():
     from PIL import Image
 
     random = np.random.default_rng(0)
-    for folder, number in (("faces", 20), ("pictures-without-faces", 6)):
+    sides = {"faces": 24, "cars": 24, "pictures-without-faces": 90}
+    for folder, side in sides.items():
         Path(folder).mkdir()
-        for i in range(number):
-            side = 12 if folder == "faces" else 90
+        for i in range(12):
             levels = random.integers(100, 255, size=(side, side), dtype=np.uint8)
             if folder == "faces":
-                levels[3:5, 2:10] //= 4
+                levels[6:10, 4:20] //= 4
             Image.fromarray(levels).save(f"{folder}/{i}.png")
     Image.fromarray(levels).save("group.jpg")
+    for marked in ("info.dat", "test.dat"):
+        Path(marked).write_text("group.jpg 2 40 30 24 24 10 20 30 30\n")
 
 
 # What a page takes for granted: files that its reader has.
 FILES = {
     "command-line.md": customers,
     "glm.md": heart_disease,
+    "haar.md": pictures,
     "study.md": customers,
     "vision.md": pictures,
 }
