@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._warnings import warn_user
 
 # Shares of red, green and blue in a grey level (ITU-R BT.601) in 2^15ths, rounded as OpenCV rounds.
 LUMA_BITS = 15
@@ -55,10 +55,9 @@ def grey_image(image: Any) -> np.ndarray:
 
 
 def _luma(pixels: np.ndarray) -> np.ndarray:
-    warnings.warn(
+    warn_user(
         "a colour image was turned into grey levels (channels as red, green, blue)",
         ImageConversionWarning,
-        stacklevel=outside(),
     )
     levels = luma(pixels)
     return levels.astype(np.uint8) if pixels.dtype == np.uint8 else levels
@@ -87,10 +86,9 @@ def _levels(pixels: np.ndarray) -> np.ndarray:
     if high * factor > 255:
         factor = 1 / 257 if high <= 65535 else 255 / high
     # Without the image's own range: a warning of another text would be said again.
-    warnings.warn(
+    warn_user(
         f"an image of {pixels.dtype} was turned into levels from 0 to 255 ({_said(factor)})",
         ImageConversionWarning,
-        stacklevel=outside(),
     )
     return np.rint(values * factor).astype(np.uint8)
 
@@ -101,16 +99,6 @@ def _said(factor: float) -> str:
     if factor == 255:
         return "its range is 0 to 1"
     return "its range is 0 to 65535" if factor == 1 / 257 else "its largest number becomes 255"
-
-
-def outside() -> int:
-    """How far up the first caller outside this package is, for Python to show a warning there, once."""
-    import sys
-
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bosquet."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def pillow() -> Any:
@@ -186,11 +174,9 @@ def readable(images: Iterable[Any]) -> Iterator[np.ndarray | None]:
             if len(unread) > 1
             else "file could not be read and is"
         )
-        warnings.warn(
+        warn_user(
             f"{len(unread)} {several} left out: {', '.join(unread[:10])}"
             + (", ..." if len(unread) > 10 else ""),
-            UserWarning,
-            stacklevel=outside(),
         )
 
 

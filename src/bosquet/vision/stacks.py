@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bosquet.vision.images import ImageConversionWarning, luma, outside
+from bosquet._warnings import warn_user
+from bosquet.vision.images import ImageConversionWarning, luma
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,9 @@ class GreyScale:
                 else "floats are rounded to whole grey levels"
             )
         if told:
-            warnings.warn(
+            warn_user(
                 f"images should be grey levels, uint8: {', and '.join(told)}",
                 ImageConversionWarning,
-                stacklevel=outside(),
             )
         return cls(factor)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.base import BaseEstimator
 from bosquet._fitted import unchanged_on_failure
 from bosquet._parameters import Check, check_parameters, choice, integer, number
 from bosquet._progress import Bar
+from bosquet._warnings import warn_user
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.checkpoint import (
     TrainedStage,
@@ -22,7 +22,7 @@ from bosquet.vision.checkpoint import (
     save_checkpoint,
 )
 from bosquet.vision.features import KINDS, check_window, haar_features
-from bosquet.vision.images import as_stack, outside, read_images
+from bosquet.vision.images import as_stack, read_images
 from bosquet.vision.mining import Mined, mine_negatives
 from bosquet.vision.stages import boost_stage
 
@@ -195,11 +195,9 @@ class CascadeTrainer(BaseEstimator):
         scenes = read_images(backgrounds)
         large = [s for s in scenes if s.shape[0] >= window[1] and s.shape[1] >= window[0]]
         if len(large) < len(scenes):
-            warnings.warn(
+            warn_user(
                 f"{len(scenes) - len(large)} of {len(scenes)} backgrounds are smaller than the window of "
                 f"{window[0]} × {window[1]} and are left out",
-                UserWarning,
-                stacklevel=outside(),
             )
         if not large and len(crops) == 0:
             raise ValueError(
@@ -356,16 +354,12 @@ class _Training:
 
     def _tell_shortfalls(self) -> None:
         if not self.stages:
-            warnings.warn(
-                f"no stage was trained: {self.message}", UserWarning, stacklevel=outside()
-            )
+            warn_user(f"no stage was trained: {self.message}")
         short = [stage for stage in self.stages if not stage.reached]
         if short:
             worst = max(short, key=lambda stage: stage.false_alarm)
-            warnings.warn(
+            warn_user(
                 f"{len(short)} of {len(self.stages)} stages did not reach max_false_alarm="
                 f"{self.of.max_false_alarm:g} with max_stumps={self.of.max_stumps}; stage {worst.stage} lets "
                 f"{worst.false_alarm:.0%} of its negatives pass",
-                UserWarning,
-                stacklevel=outside(),
             )
