@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,7 @@ class Wishes:
     checkpoint: Any
     verbose: int
     positive: Any = None
+    tune_by: Any = None
     bayes: Any = None
     test: Any = None
     title: str = ""
@@ -83,6 +84,7 @@ class Run:
             _shape(table),
             wishes.random_state,
             fits_at_a_time(wishes.n_jobs),
+            checked_ways(wishes.tune_by, self.methods),
         )
         self.notes = list(table.notes)
 
@@ -162,6 +164,7 @@ class Run:
                 "costs": self.metric.costs,
                 "random_state": wishes.random_state,
                 **({} if wishes.positive is None else {"positive": str(wishes.positive)}),
+                **({} if wishes.tune_by is None else {"tune_by": self.setting.tune_by}),
                 "schedule": "counted" if wishes.budget is None else "timed",
             }
         )
@@ -229,10 +232,22 @@ class Run:
                 "Intervals are from draws of the first split's test rows: with fewer than"
                 f" {FEWEST_SPLITS} splits they do not know how scores change with the training rows."
             )
+        own = [method.title for method in self.methods if self._in_its_own_way(method, schedule)]
+        if own:
+            notes.append(
+                f"Tuned in their own way, for the one asked for is not theirs: {'; '.join(own)}."
+            )
         late = [row["title"] for row in rows if row["message"] == NO_TIME]
         if late:
             notes.append(f"No time was left for {'; '.join(late)}.")
         return notes
+
+    def _in_its_own_way(self, method: Method, schedule: Schedule) -> bool:
+        """Whether a method was to be tuned in a way that it cannot be tuned in."""
+        study, outcomes = self.setting, schedule.outcomes(method)
+        if method.name not in study.tune_by or not outcomes or outcomes[0].curve is None:
+            return False
+        return study.way(method, study.shape) is None
 
     def _record(
         self, exploration: Any, rows: list[MethodRecord], winner: Any, schedule: Schedule
@@ -271,6 +286,27 @@ def _shape(table: StudyTable) -> Any:
     from bosquet.study.shapes import table_shape
 
     return table_shape(table.X, table.target.y, table.target.task)
+
+
+def checked_ways(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:
+    """A way to tune each method, from one for all or a mapping from names to ways."""
+    from bosquet._parameters import check_value, choice
+    from bosquet._suggestions import hint
+    from bosquet.study.judging import WAYS
+
+    names = [method.name for method in methods]
+    if tune_by is None:
+        return {}
+    if not isinstance(tune_by, Mapping):
+        check_value("tune_by", tune_by, choice(*WAYS))
+        return dict.fromkeys(names, tune_by)
+    for name, way in tune_by.items():
+        if name not in names:
+            raise ValueError(
+                f"tune_by names the method {name!r}, which is not studied; {hint(str(name), names)}"
+            )
+        check_value(f"tune_by[{name!r}]", way, choice(*WAYS))
+    return dict(tune_by)
 
 
 def checked_costs(costs: Any, target: Any) -> np.ndarray | None:

@@ -24,7 +24,9 @@ from bosquet.study.deciding import (
     unseen_answers,
 )
 from bosquet.study.held_out import held_out
+from bosquet.study.judging import FEWEST_BAGS, suits_way
 from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.record import Curve
 from bosquet.study.scoring import Metric, answer_of
 
 FOLDS = 5
@@ -51,7 +53,15 @@ class Setting:
     shape: TableShape  # of the whole table
     random_state: int
     n_jobs: int | None = None
+    tune_by: dict[str, str] = field(
+        default_factory=dict
+    )  # a way to tune each method, if not its own
     candidates: dict[str, Candidate] = field(default_factory=dict)  # chosen on the first split
+
+    def way(self, method: Method, shape: TableShape) -> str | None:
+        """How the user wants a method tuned; None is its own way, also where another is not for it."""
+        by = self.tune_by.get(method.name)
+        return by if by is not None and suits_way(method, method.candidates(shape), by) else None
 
     @property
     def y(self) -> np.ndarray:
@@ -164,6 +174,7 @@ def _affordable(
         study.y[train],
         shape,
         seconds * FEWER_CANDIDATES,
+        by=study.way(method, shape),
         folds=FOLDS,
         random_state=seed_of(study.random_state, "rows", method.name),
     )
@@ -201,19 +212,25 @@ def _fitted(
         y,
         shape,
         metric=study.metric,
+        by=study.way(method, shape),
         folds=FOLDS,
         seconds=seconds,
         random_state=seed,
         n_jobs=1 if at_most is not None else study.n_jobs,
     )
     outcome.curve, outcome.message = plain(tuned.curve), tuned.message
-    fits = 1 if tuned.curve is None else len(tuned.curve["points"])
-    if tuned.curve is not None and "fold" in tuned.curve["by"]:
-        fits *= FOLDS
-    outcome.one_fit_seconds = tuned.seconds / (fits + 1)
+    outcome.one_fit_seconds = tuned.seconds / (_fits_of(tuned.curve) + 1)
     if split.number == 0:
         study.candidates[method.name] = tuned.candidate
     return tuned.candidate, tuned.estimator
+
+
+def _fits_of(curve: Curve | None) -> int:
+    """Fits that a curve took, about."""
+    if curve is None:
+        return 1
+    each = FOLDS if "fold" in curve["by"] else FEWEST_BAGS if "bootstrap" in curve["by"] else 1
+    return len(curve["points"]) * each
 
 
 def candidate_of(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:

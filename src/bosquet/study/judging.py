@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bosquet._sklearn import rows_of
-from bosquet.study._candidates import Staged
+from bosquet.study._candidates import SelfTuned, Staged
 from bosquet.study.criteria import information_criterion
 from bosquet.study.method import Candidate, Method
 from bosquet.study.pipelines import fit_weighted
@@ -219,6 +219,15 @@ def way_for(method: Method, by: str | None, rows: int) -> str:
     if by not in WAYS:
         raise ValueError(f"by={by!r} is out of range: by must be one of {', '.join(WAYS)}, or None")
     return by
+
+
+def suits_way(method: Method, candidates: Sequence[Candidate], by: str) -> bool:
+    """Whether a method can be tuned so: bags and likelihoods are not in every fit."""
+    if all(isinstance(one, SelfTuned) for one in candidates):
+        return all(by in one.ways for one in candidates if isinstance(one, SelfTuned))
+    if by == "oob":
+        return method.by == "oob"
+    return method.likelihood or by not in ("aic", "bic")
 
 
 def is_classes(metric: Any) -> bool:

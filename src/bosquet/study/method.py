@@ -49,6 +49,7 @@ class Method:
     candidates: Callable[[TableShape], Sequence[Candidate]]
     card: Card
     by: str = "cv"  # or validation, oob, bootstrap, aic, bic: how it is tuned unless told otherwise
+    likelihood: bool = False  # whether its fits have one, to take AIC or BIC of
     rows_affordable: Callable[[TableShape, float], int] = lambda shape, seconds: shape.n_rows
     details: Callable[[Any], dict[str, Any]] = field(
         default=lambda fitted: {}

@@ -59,6 +59,10 @@ class Study(BaseEstimator):
     positive : label, default=None
         Of two classes the one that is looked for: precision, recall, F1 and average precision are its, and
         the page draws its probability. By default the rarer.
+    tune_by : {"cv", "validation", "oob", "bootstrap", "aic", "bic"} or dict, default=None
+        How complexities are chosen, for all methods or {name of a method: way}. A method that a way is not
+        for (AIC and BIC need a likelihood, "oob" bags) keeps its own, which is the default: out of bag for
+        forests and bagging, five folds for others, a validation sample from 5,000 rows on.
     n_jobs : int or None, default=None
         Fits at a time while tuning; the results do not depend on it.
     checkpoint : path, default=None
@@ -112,6 +116,7 @@ class Study(BaseEstimator):
         random_state: int | None = 0,
         costs: Any = None,
         positive: Any = None,
+        tune_by: Any = None,
         n_jobs: int | None = None,
         checkpoint: Any = None,
         verbose: int = 1,
@@ -124,6 +129,7 @@ class Study(BaseEstimator):
         self.random_state = random_state
         self.costs = costs
         self.positive = positive
+        self.tune_by = tune_by
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -216,6 +222,7 @@ class Study(BaseEstimator):
             random_state=seed,
             costs=self.costs,
             positive=self.positive,
+            tune_by=self.tune_by,
             n_jobs=self.n_jobs,
             checkpoint=self.checkpoint,
             verbose=int(self.verbose),

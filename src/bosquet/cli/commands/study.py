@@ -30,9 +30,11 @@ bosquet study churn.csv --target left --report churn.html --save churn.bosquet
 bosquet study houses.parquet -t price --budget 10m --metric mae --methods linear,cart,gradient-boosting
 bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # missing a fraud costs 50 false alarms
 bosquet study mail.csv -t kind --positive spam --metric f1     # F1 of spam, though spam is not the rarer
+bosquet study dose.csv -t died --tune-by bic --methods logistic,lda
 bosquet study big.csv -t y --budget none --resume big.journal  # goes on where it was killed
 """
 PICKLED = ".pkl"
+WAYS = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
 
 
 def arguments(parser: Any) -> None:
@@ -50,6 +52,12 @@ def arguments(parser: Any) -> None:
     )
     group.add_argument(
         "--metric", default="auto", metavar="NAME", help="what to tune and compare by"
+    )
+    group.add_argument(
+        "--tune-by",
+        choices=WAYS,
+        metavar="WAY",
+        help=f"how complexities are chosen: {', '.join(WAYS)} (each method's own way)",
     )
     group.add_argument(
         "--costs", metavar="MATRIX", help='"0,5;1,0" or a CSV file: a row for each true class, a column for'
@@ -113,6 +121,7 @@ def new_study(arguments: Any, costs: Any = None) -> Any:
         random_state=arguments.seed,
         costs=costs,
         positive=getattr(arguments, "positive", None),
+        tune_by=getattr(arguments, "tune_by", None),
         n_jobs=arguments.jobs,
         checkpoint=arguments.resume,
         verbose=0 if arguments.quiet else 1,

@@ -84,6 +84,7 @@ METHODS = [
             "parameter_free": ("partly", "one penalty"),
             "online": ("yes", "by stochastic gradient"),
         },
+        likelihood=True,
         rows_affordable=FitCost(2e-4, columns=1.3, classes=1.0, fixed=0.006),
         details=_details,
     )

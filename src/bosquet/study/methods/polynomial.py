@@ -197,6 +197,7 @@ METHODS = [
             "parameter_free": ("no", "the degree"),
             "online": ("yes", "recursive least squares"),
         },
+        likelihood=True,
         rows_affordable=FitCost(0.002, columns=1.6, fixed=0.005),
         details=_details,
         suits=_suits,

@@ -1,0 +1,90 @@
+"""How methods are tuned, where the user says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from stand_ins import constant, linear, tree
+
+from bosquet import Study
+from bosquet.cli.commands.study import WAYS as WAYS_OF_THE_COMMAND
+from bosquet.study._clock import Clock
+from bosquet.study._reading import read_study_table
+from bosquet.study._running import Run
+from bosquet.study._splits import split_rows
+from bosquet.study._trial import run_trial
+from bosquet.study.judging import WAYS
+
+
+def slopes():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 4))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    return frame.assign(y=X @ [2.0, 1.0, 0.0, 0.0] + random.normal(size=120))
+
+
+def a_study(**more):
+    methods = [constant(), replace(linear(), likelihood=True), tree()]
+    settings = {"budget": None, "repeats": 1, "verbose": 0, "methods": methods}
+    return Study(**{**settings, **more})
+
+
+def a_run(**more):
+    """A study's run before it goes."""
+    wishes = a_study(**more)._wishes({})
+    return Run(read_study_table(slopes(), "y", "auto"), wishes, Clock(wishes.budget))
+
+
+def ways_in(seconds=None, **more):
+    """How each method with a choice is tuned on the first split."""
+    run = a_run(**more)
+    split = split_rows(run.setting.y, 0, 0, stratify=False)
+    outcomes = [run_trial(run.setting, one, split, seconds=seconds)[0] for one in run.methods]
+    return {outcome.method: outcome.curve["by"] for outcome in outcomes if outcome.curve}
+
+
+@pytest.mark.parametrize("seconds", [None, 5.0])
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [("validation", "validation rows"), ("bootstrap", "bootstrap (.632)")],
+)
+def test_one_way_for_all_methods(by, said, seconds):
+    assert ways_in(seconds, tune_by=by) == {"linear": said, "stub-tree": said}
+
+
+def test_a_way_that_is_not_for_a_method_leaves_it_its_own_and_a_note_says_so():
+    study = a_study(tune_by="bic").fit(slopes(), "y")
+    found = {row["name"]: row["curve"]["by"] for row in study.record_["methods"] if row["curve"]}
+    assert found == {"linear": "BIC", "stub-tree": "5-fold cross-validation"}
+    [note] = [note for note in study.record_["notes"] if "own way" in note]
+    assert note.endswith("theirs: Stub-tree.")
+
+
+def test_a_way_for_one_method_alone():
+    assert ways_in(tune_by={"linear": "aic"}) == {
+        "linear": "AIC",
+        "stub-tree": "5-fold cross-validation",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tune_by", "says"),
+    [
+        ("guess", "tune_by='guess' is out of range"),
+        ({"linear": "guess"}, r"tune_by\['linear'\]='guess' is out of range"),
+        ({"linaer": "cv"}, "tune_by names the method 'linaer', which is not studied; .*'linear'"),
+    ],
+)
+def test_ways_and_methods_that_there_are_not_are_named(tune_by, says):
+    with pytest.raises(ValueError, match=says):
+        a_run(tune_by=tune_by)
+
+
+def test_a_checkpoint_knows_the_ways():
+    headings = [a_run(tune_by=by, checkpoint="journal")._heading() for by in (None, "aic", "bic")]
+    assert headings[0] != headings[1] != headings[2]
+
+
+def test_the_command_knows_every_way():
+    assert set(WAYS_OF_THE_COMMAND) == set(WAYS)
