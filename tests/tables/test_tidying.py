@@ -56,6 +56,13 @@ def test_a_few_words_among_numbers_count_as_missing_and_are_named():
     assert "'unknown'" in " ".join(tidied.notes)
 
 
+def test_one_word_that_comes_back_among_numbers_stands_for_a_gap():
+    values = [str(v / 7) for v in range(100, 125)] + ["not measured"] * 15
+    tidied = tidy(table(a=values))
+    assert tidied.frame["a"].isna().sum() == 15
+    assert "'not measured', taken as missing" in " ".join(tidied.notes)
+
+
 def test_text_and_numbers_mixed_is_said_and_kept_as_categories():
     tidied = tidy(table(a=[1, 2, "red", "blue"] * 10))
     assert sorted(tidied.frame["a"].cat.categories) == ["1", "2", "blue", "red"]

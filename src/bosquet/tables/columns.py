@@ -28,6 +28,7 @@ _ONE_BY_ONE = 2000  # levels read each by itself, where they are not numbers of 
 MOSTLY = (
     0.9  # share of numbers from which on other words stand for nothing, of different names in a row
 )
+MORE_THAN_GAPS = 0.5  # share of numbers from which on a single other word stands for nothing
 
 _IDENTIFIER = re.compile(
     r"(?:^|[_ .\-])(?:id|uid|uuid|guid|key|index|rowid|row|nr|no)$|[a-z]I[Dd]$"
@@ -242,10 +243,12 @@ def _plan_texts(name: str, known: Leveled, texts: Sequence[str]) -> tuple[Column
     if right.all():
         return _plan_numbers(name, known.spread(found), whole=False, decimal=decimal)
     share = known.counts[right].sum() / max(known.counts.sum(), 1)
-    if share >= MOSTLY and right.sum() > FEW_LEVELS:
+    # One word that comes back among numbers stands for a gap, however often: nothing is lost by taking it so.
+    one_word = share >= MORE_THAN_GAPS and len(texts) - right.sum() == 1
+    if (share >= MOSTLY or one_word) and right.sum() > FEW_LEVELS:
         plan, note = _plan_numbers(name, known.spread(found), False, decimal)
         wrong = [texts[place] for place in np.flatnonzero(~right).tolist()]
-        return plan, note or f"numbers, but for {_some(wrong)}, which count as missing"
+        return plan, note or f"numbers, but for {_some(wrong)}, taken as missing"
     mixed = "numbers and text mixed, kept as categories" if share > MIXED else ""
     return _plan_categories(name, known, texts, mixed)
 

@@ -184,9 +184,9 @@ def _fault(text: bytes, name: str, layout: Layout, said: str = "") -> TableError
             first = line + 1
             line = rows.line_num
             if row and len(row) != wanted and not (titles and len(row) == 1):
-                whose = "the header" if layout.names is not None else "the other rows"
+                whose = "the header has" if layout.names is not None else "the other rows have"
                 return TableError(
-                    f"{name}, line {above + first}: {len(row)} {_cells(row)} where {whose} has {wanted}"
+                    f"{name}, line {above + first}: {len(row)} {_cells(row)} where {whose} {wanted}"
                     f" (delimiter: {layout.delimiter_name}); mend the line, or it is not a table"
                 )
     except csv.Error as error:
