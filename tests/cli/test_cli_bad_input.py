@@ -79,6 +79,18 @@ def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path
         assert note in err
 
 
+def test_a_study_has_a_limit_to_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
+    monkeypatch.setattr("bosquet.study._reading.MOST_COLUMNS", 1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes(csv(base()))
+    code, said, err = bosquet("study", "t.csv", "-t", "y", "-q")
+    assert (code, said, err.count("\n")) == (2, "", 1)
+    assert "2 columns besides the target, and a study takes up to 1" in err
+    assert "bosquet fit" in err
+    assert bosquet("fit", "t.csv", "-t", "y", "--method", "tree", "-o", "m", "-q")[0] == 0
+    assert sorted(os.listdir(tmp_path)) == ["m", "t.csv"]
+
+
 @pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
     row = ",".join(["1.5", "2.5"] * (n // 2))

@@ -153,7 +153,7 @@ def test_wrong_wishes_are_told_in_one_line(settings, message):
         (
             np.zeros((12, 100_000)),
             [0, 1] * 6,
-            "has 100,000 columns, and a study takes up to 20,000",
+            "has 100,000 columns besides the target, and a study takes up to 20,000",
         ),
         (drawn(40).assign(y=["same"] * 40), "y", "is same in every row"),
         (

@@ -51,7 +51,7 @@ def learned_table(arguments: Any) -> Any:
     frame = read(arguments)
     refuse_repeated(frame, arguments.target)
     positive = getattr(arguments, "positive", None)
-    table = read_study_table(frame, arguments.target, arguments.task, positive)
+    table = read_study_table(frame, arguments.target, arguments.task, positive, any_width=True)
     for note in table.notes:
         say(arguments, f"note: {note}")
     return table

@@ -39,19 +39,21 @@ class StudyTable:
     notes: list[str]
 
 
-def read_study_table(data: Any, target: Any, task: str, positive: Any = None) -> StudyTable:
-    """A table and the name of its target, or X and y, made ready; errors are ValueErrors of one line."""
+def read_study_table(
+    data: Any, target: Any, task: str, positive: Any = None, *, any_width: bool = False
+) -> StudyTable:
+    """A table and the name of its target, or X and y, made ready; errors are ValueErrors of one line.
+
+    A study, unlike a fit of one model (`any_width`), has a limit to the columns it takes.
+    """
     from bosquet.tables import TableTidier
 
     frame = as_frame(data)
     if len(frame) == 0:
         raise ValueError("the table has no rows")
-    if frame.shape[1] > MOST_COLUMNS + 1:
-        raise ValueError(
-            f"the table has {frame.shape[1]:,} columns, and a study takes up to {MOST_COLUMNS:,}: choose"
-            " those that matter, or fit one model such as GradientBoostingClassifier, which takes any number"
-        )
     features, series, name = _parted(frame, target)
+    if not any_width:
+        _refuse_too_wide(features.shape[1])
     found = read_target(series, name, task, positive)
     raw = features if found.kept.all() else features[found.kept]
     tidier = TableTidier().fit(raw)
@@ -61,6 +63,15 @@ def read_study_table(data: Any, target: Any, task: str, positive: Any = None) ->
     notes = [*found.notes, *tidier.notes]
     called = rows_called(frame.index)
     return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), called, notes)
+
+
+def _refuse_too_wide(columns: int) -> None:
+    if columns > MOST_COLUMNS:
+        raise ValueError(
+            f"the table has {columns:,} columns besides the target, and a study takes up to {MOST_COLUMNS:,}:"
+            " choose those that matter, or fit one model, which takes any number: bosquet fit, or"
+            " GradientBoostingClassifier"
+        )
 
 
 def _parted(frame: Any, target: Any) -> tuple[Any, Any, str]:
