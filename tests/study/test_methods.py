@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 from mixed_tables import judged, mixed_table
 from sklearn.base import clone
+from sklearn.datasets import make_moons
 
+from bosquet.boosting import AdaBoostClassifier
 from bosquet.study._candidates import Staged, candidate_with, groups_of
+from bosquet.study._trusted import certificate_of
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.svm import margin_of
 from bosquet.study.pipelines import fit_weighted, model_of
-from bosquet.study.scoring import answer_of
+from bosquet.study.scoring import answer_of, metric_named
+from bosquet.study.shapes import table_shape
 from bosquet.study.tuning import tune
 
 QUALITIES = [
@@ -183,6 +187,41 @@ def test_quadratic_discriminants_are_left_out_where_a_class_has_fewer_rows_than_
     X, y = mixed_table("binary")
     shape = replace(judged("binary", X, y)[1], rarest=0.02)
     assert "too few for a covariance" in METHODS["qda"].suits(shape)
+
+
+def test_kernel_discriminants_bend_where_others_cannot_and_are_left_out_of_wide_tables():
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    shape = table_shape(X, y, "binary")
+    metric = metric_named("log_loss", "binary", [0, 1])
+    scores = {
+        name: min(
+            p["score"] for p in tune(METHODS[name], X, y, shape, metric=metric).curve["points"]
+        )
+        for name in ("kernel-discriminant", "qda")
+    }
+    assert scores["kernel-discriminant"] < 0.7 * scores["qda"]
+    wide = replace(shape, n_indicators=101)
+    assert "densities mean little" in METHODS["kernel-discriminant"].suits(wide)
+
+
+def test_a_boosted_vote_tells_the_bound_on_its_error_and_its_margins():
+    X, y = mixed_table("binary", rows=200)
+    shape = judged("binary", X, y)[1]
+    for candidate in METHODS["adaboost"].candidates(shape)[::5]:
+        model = candidate.make(0).fit(X, y)
+        told = METHODS["adaboost"].details(model)
+        if model.certificate_.product is not None:
+            assert told["training error"] <= told["bound on it"] + 1e-12
+        assert told["rows with a margin of 0 or less"] == pytest.approx(told["training error"])
+        assert -1 <= told["median margin"] <= 1
+
+
+def test_the_bound_shown_of_several_classes_is_half_as_many_products():
+    X, y = mixed_table("multiclass", rows=200)
+    model = AdaBoostClassifier(n_estimators=5, multiclass="mh").fit(X, y)
+    shown = certificate_of(model)
+    assert shown["bound"][-1] == pytest.approx(1.5 * model.certificate_.product[-1])
+    assert all(np.array(shown["error"]) <= shown["bound"])
 
 
 @pytest.mark.parametrize("name", ["cart", "gradient-boosting", "logistic"])

@@ -117,7 +117,7 @@ def certificate_of(model: Any) -> dict[str, Any] | None:
         "text": str(found),
         "rounds": (rounds + 1).tolist(),
         "error": column(found.training_errors),
-        "bound": column(found.product),
+        "bound": column(found.training_error_bound),
         "edges": column(found.edges),
         "holds": bool(found.holds()),
     }

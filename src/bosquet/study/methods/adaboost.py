@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from bosquet.boosting import AdaBoostClassifier, AdaBoostRegressor
 from bosquet.study._candidates import Staged
 from bosquet.study._costs import FitCost
@@ -99,14 +101,21 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
 
 
 def vote_details(fitted: Any) -> dict[str, Any]:
-    """Rounds, and what the training rows' bound says where there is one."""
+    """Rounds, and what the certificate says: the bound on the training error, and the margins."""
     if not hasattr(fitted, "certificate_"):
         return {"rounds": len(fitted.estimators_), "loss": fitted.loss}
-    return {
+    found = {
         "rounds": int(fitted.n_estimators_),
         "variant": fitted.variant,
         "training error": float(fitted.train_score_[fitted.n_estimators_ - 1]),
     }
+    certificate = fitted.certificate_
+    if certificate.training_error_bound is not None:
+        found["bound on it"] = float(certificate.training_error_bound[-1])
+    if certificate.margins is not None:
+        found["median margin"] = float(np.median(certificate.margins))
+        found["rows with a margin of 0 or less"] = float((certificate.margins <= 0).mean())
+    return found
 
 
 METHODS = [

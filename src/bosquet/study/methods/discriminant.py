@@ -1,4 +1,4 @@
-"""Discriminant analysis: nearest barycentre, linear and quadratic."""
+"""Discriminant analysis: nearest barycentre, linear, quadratic, and by kernels."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.neighbors import NearestCentroid
 
+from bosquet.discriminant import DensityDiscriminant
 from bosquet.study._costs import FitCost
 from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.pipelines import model_of, prepared
@@ -22,6 +23,11 @@ CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
 THRESHOLDS = (8.0, 4.0, 2.0, 1.0, 0.5, 0.0)
 SHRINKAGES = (1.0, 0.5, 0.2, 0.05, 0.01, 0.0)
 REGULARISATIONS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.001)
+# In deviations of a column.
+BANDWIDTHS = (2.0, 1.2, 0.8, 0.5, 0.3, 0.15)
+# Beyond, answers take a kernel of every training row for each row asked about, and more memory than they are
+# worth; and in many columns no row is near another.
+MOST_KERNEL_ROWS, MOST_KERNEL_COLUMNS = 5_000, 100
 
 
 def _make_barycentre(threshold: float, seed: int) -> Any:
@@ -80,6 +86,37 @@ def _quadratic(shape: TableShape) -> Sequence[Candidate]:
         )
         for regularisation in REGULARISATIONS
     ]
+
+
+def _make_kernel(bandwidth: float, seed: int) -> Any:
+    return prepared(DensityDiscriminant(bandwidth=bandwidth), baseline=True)
+
+
+def _kernels(shape: TableShape) -> Sequence[Candidate]:
+    return [
+        Candidate(
+            complexity=1 / bandwidth,
+            label=f"bandwidth {bandwidth:g}",
+            setting={"bandwidth": bandwidth},
+            make=partial(_make_kernel, bandwidth),
+        )
+        for bandwidth in BANDWIDTHS
+    ]
+
+
+def _suits_kernel(shape: TableShape) -> str:
+    if shape.n_indicators > MOST_KERNEL_COLUMNS:
+        return f"in {shape.n_indicators} columns no row is near another, and densities mean little"
+    return ""
+
+
+def _kernel_details(fitted: Any) -> dict[str, Any]:
+    model = model_of(fitted)
+    return {
+        "bandwidth, in deviations": float(model.bandwidth),
+        "columns": int(model.n_features_in_),
+        "classes": len(model.classes_),
+    }
 
 
 def _suits_quadratic(shape: TableShape) -> str:
@@ -174,5 +211,26 @@ METHODS = [
         rows_affordable=FitCost(4e-4, columns=1.3, fixed=0.005),
         details=_details,
         suits=_suits_quadratic,
+    ),
+    Method(
+        name="kernel-discriminant",
+        title="Kernel discriminant analysis",
+        tasks=CLASSES,
+        parameter="1 / bandwidth of the kernels",
+        log=True,
+        candidates=_kernels,
+        card={
+            "readable": ("no", "a sum over all rows"),
+            "score_or_interval": ("yes", "probabilities from densities, poor in many columns"),
+            "consistent": ("yes", "if the bandwidth vanishes slowly enough"),
+            "minimax": ("partly", "for smooth densities with the right bandwidth"),
+            "non_asymptotic": ("partly", "rates for smooth densities, poor in many dimensions"),
+            "parameter_free": ("no", "the bandwidth, and how columns are scaled"),
+            "online": ("yes", "a new row is stored"),
+        },
+        # Its time goes into answers, which a trial fit does not see.
+        rows_affordable=FitCost(0.1, rows=2.0, columns=0.3, most=MOST_KERNEL_ROWS),
+        details=_kernel_details,
+        suits=_suits_kernel,
     ),
 ]
