@@ -84,3 +84,22 @@ def test_a_methods_own_interval_needs_three_splits_or_draws():
     assert (low, high) == pytest.approx((0.405, 0.595))
     three = interval_of([0.5, 0.6, 0.4], None, n_train=80, n_test=20)
     assert three == pytest.approx(twin.corrected_interval([0.5, 0.6, 0.4], 80, 20)[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "scores", "ends"),
+    [
+        ("log_loss", "binary", [0.05, 0.01, 0.3], (0.0, None)),
+        ("accuracy", "binary", [0.99, 0.98, 0.8], (None, 1.0)),
+        ("mcc", "binary", [-0.9, -0.1, -0.95], (-1.0, None)),
+        ("r2", "regression", [-3.0, -5.0, 0.9], (None, 1.0)),
+        ("cost", "binary", [-0.9, -0.1, -0.95], (-1.0, None)),
+    ],
+)
+def test_an_interval_ends_where_scores_end(name, task, scores, ends):
+    costs = [[-1.0, 1.0], [1.0, 0.0]] if name == "cost" else None
+    metric = metric_named(name, task, [] if task == "regression" else [0, 1], costs=costs)
+    whole = interval_of(scores, None, n_train=80, n_test=20)
+    found = interval_of(scores, None, n_train=80, n_test=20, within=metric.range)
+    for end, bound, plain in zip(ends, found, whole, strict=True):
+        assert bound == (plain if end is None else end)

@@ -84,7 +84,11 @@ def _compare(schedule: Schedule, methods: dict[str, Method], done: list[MethodRe
     by_split = {row["name"]: _scores(schedule.outcomes(methods[row["name"]])) for row in done}
     for row in done:
         row["interval"] = interval_of(
-            row["scores"], drawn.get(row["name"]), n_train=train, n_test=test
+            row["scores"],
+            drawn.get(row["name"]),
+            n_train=train,
+            n_test=test,
+            within=schedule.study.metric.range,
         )
         if row is best:
             continue

@@ -13,16 +13,17 @@ from bosquet.study.record import Histogram
 from bosquet.study.scoring import Metric, answer_of
 
 NOMINAL = 0.9
-FEWEST_ROWS = 40  # of a half, below which neither can be measured
+# Of a half: below, a map of probabilities cannot be learned, nor a quantile of errors.
+FEWEST_TO_CALIBRATE, FEWEST_TO_COVER = 40, 20
 MOST_ROWS = 10_000
 MOST_ROUNDS = 400
 
 
-def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
+def halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Two halves of the test rows: one to calibrate on, one to see what it is worth."""
     order = np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
     half = len(order) // 2
-    return None if half < FEWEST_ROWS else (np.sort(order[:half]), np.sort(order[half:]))
+    return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
 
 
 def coverage_on(
@@ -32,7 +33,7 @@ def coverage_on(
 
     Each half of the test rows is looked at with intervals that the other half has calibrated.
     """
-    parts = halves(len(y), seed)
+    parts = halves(len(y), seed, FEWEST_TO_COVER)
     if parts is None:
         return None
     found = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
@@ -69,7 +70,8 @@ def calibration_on(
     """Brier score and calibration error, as they are and after calibrating on the other half."""
     from bosquet.trust import CalibratedModel, calibration_error
 
-    parts = halves(len(y), seed) if metric.needs != "number" else None
+    fewest = FEWEST_TO_CALIBRATE
+    parts = halves(len(y), seed, fewest) if metric.needs != "number" else None
     if parts is None or not hasattr(model, "predict_proba"):
         return None
     before = answer_of(model, X, metric)

@@ -97,14 +97,21 @@ def difference_over_rows(
 
 
 def interval_of(
-    scores: Sequence[float], drawn: np.ndarray | None, *, n_train: int, n_test: int
+    scores: Sequence[float],
+    drawn: np.ndarray | None,
+    *,
+    n_train: int,
+    n_test: int,
+    within: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[float] | None:
-    """The interval of a method's own mean score."""
+    """The interval of a method's own mean score, as far as it lies within the scores that there can be."""
     if len(scores) >= FEWEST_SPLITS:
-        return list(corrected_interval(scores, n_train=n_train, n_test=n_test))
-    if drawn is None:
+        found = corrected_interval(scores, n_train=n_train, n_test=n_test)
+    elif drawn is None:
         return None
-    return list(_spread_about(float(np.mean(scores)), drawn, float(scores[0])))
+    else:
+        found = _spread_about(float(np.mean(scores)), drawn, float(scores[0]))
+    return [min(max(bound, within[0]), within[1]) for bound in found]
 
 
 def _spread_about(mean: float, drawn: np.ndarray, seen: float) -> tuple[float, float]:

@@ -83,6 +83,14 @@ class Metric:
             return found
         return np.array([self.formula(self, truth, answers, each) for each in times])
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """Scores that there can be: no log loss is negative, no accuracy above 1."""
+        if self.higher_is_better:
+            return {"mcc": -1.0, "r2": -np.inf}.get(self.name, 0.0), 1.0
+        least = float(self.costs.min()) if self.name == "cost" and self.costs is not None else 0.0
+        return least, np.inf
+
     def better(self, a: float, b: float) -> bool:
         """Whether score a is better than score b."""
         return a > b if self.higher_is_better else a < b
