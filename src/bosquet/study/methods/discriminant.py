@@ -27,7 +27,7 @@ REGULARISATIONS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.001)
 BANDWIDTHS = (2.0, 1.2, 0.8, 0.5, 0.3, 0.15)
 # Beyond, answers take a kernel of every training row for each row asked about, and more memory than they are
 # worth; and in many columns no row is near another.
-MOST_KERNEL_ROWS, MOST_KERNEL_COLUMNS = 5_000, 100
+MOST_KERNEL_ROWS, MOST_KERNEL_COLUMNS = 3_000, 100
 
 
 def _make_barycentre(threshold: float, seed: int) -> Any:
