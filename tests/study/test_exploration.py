@@ -88,6 +88,18 @@ def test_missing_values_alone_may_give_the_target_away(table):
     assert about(explore(table, "y", "binary"), "leak")[0]["columns"] == ["left_on"]
 
 
+def test_a_border_in_a_column_of_few_rows_is_a_leak_and_copies_of_rows_make_none():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 120)
+    frame = pd.DataFrame(
+        {"seen": y + 0.01 * random.normal(size=120), "noise": random.normal(size=120)}
+    )
+    twice = pd.concat([frame.assign(y=y)] * 2, ignore_index=True)
+    for table in (frame.assign(y=y), twice):
+        found = about(explore(table, "y", "binary"), "leak")
+        assert [w["columns"] for w in found] == [["seen"]]
+
+
 def test_a_leak_of_a_number_is_found_and_an_identifier_is_none(table):
     table["cents"] = table["x"] * 100 + 3
     table["near"] = np.exp(table["x"]) + 0.001 * table["noise"]
