@@ -160,6 +160,14 @@ def test_drift_is_found_where_it_is_and_only_there(table):
     assert not about(explore(table[:300], "y", "binary", test=table[300:]), "drift")
 
 
+def test_columns_that_later_rows_lack_are_told_first(table):
+    found = explore(table, "y", "binary", test=table.drop(columns=["x", "y"]))
+    [first] = about(found, "drift")
+    assert first["columns"] == ["x"]
+    assert first["severity"] == "high"
+    assert "not in the test table" in first["message"]
+
+
 def test_a_hundred_classes_and_levels_are_cut_short(table):
     table["city"] = [f"c{i % 150}" for i in range(N)]
     table["y"] = [f"class {i % 30}" for i in range(N)]

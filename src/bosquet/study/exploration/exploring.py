@@ -196,4 +196,5 @@ def _drift(features: list[Feature], test: Any) -> list[Any]:
     names, _ = distinct_names([str(name) for name in test.columns])
     test = test.set_axis(names, axis=1)
     both = [f for f in features if f.used and f.name in names]
-    return drifts(both, [feature_of(f.plan, test[f.name]) for f in both])
+    absent = [f.name for f in features if f.used and f.name not in names]
+    return say.lacking(absent) + drifts(both, [feature_of(f.plan, test[f.name]) for f in both])

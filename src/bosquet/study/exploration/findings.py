@@ -198,6 +198,17 @@ def rare(target: ExploredTarget) -> list[Finding]:
     return []
 
 
+def lacking(absent: list[str]) -> list[Finding]:
+    """Columns that later rows do not have."""
+    if not absent:
+        return []
+    message = (
+        f"{_listed(absent)}: not in the test table, whose rows a model of this table cannot predict;"
+        " add what is missing there, or drop it here."
+    )
+    return [Finding(kind="drift", severity="high", columns=absent, message=message)]
+
+
 def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
     """What was not looked at, for the sake of time."""
     told: list[Any] = []
