@@ -1,16 +1,22 @@
 """What the user can mend is one line on the standard error, exit code 2, and nothing half-written."""
 
+import argparse
+import errno
 import io
+import json
 import os
 import subprocess
 import sys
 import time
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bosquet.cli import main
+from bosquet.cli.arguments import UserError
+from bosquet.cli.commands.study import finish
 
 N = 60
 
@@ -226,6 +232,27 @@ def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monk
     monkeypatch.undo()
     assert out.read_text() == "as before"
     assert os.listdir(tmp_path) == ["answers.csv"]
+
+
+def test_a_page_that_cannot_be_written_does_not_take_the_table_with_it(capsys, tmp_path):
+    class Studied:
+        record_: ClassVar = {"notes": []}
+
+        def report(self, path):
+            raise OSError(errno.ENOSPC, f"the page could not be written to {path}: no space")
+
+        def __str__(self):
+            return "the table of methods"
+
+    asked = argparse.Namespace(quiet=True, json=False, save=None)
+    with pytest.raises(UserError, match=r"^the page could not be written to page.html: no space$"):
+        finish(asked, Studied(), "page.html")
+    assert capsys.readouterr().out == "the table of methods\n"
+    asked.json = True
+    with pytest.raises(UserError):
+        finish(asked, Studied(), "page.html")
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert files == {"report": None, "model": None}
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")

@@ -148,22 +148,29 @@ def _plain_number(text: str) -> Any:
 
 
 def finish(arguments: Any, study: Any, report: str | None) -> None:
-    """Write what was asked for, and tell the result."""
-    if report is not None:
-        with written(report) as place:
-            study.report(place)
+    """Write what was asked for, and tell the result, also where it cannot be written: it took its time."""
     lines = [str(study)]
     lines += [f"note: {note}" for note in study.record_["notes"]] if not arguments.quiet else []
-    if report is not None:
-        lines.append(f"The page is {os.path.abspath(report)}")
-    saved = None
-    if arguments.save:
-        saved, told = _saved(arguments.save, study)
-        lines.append(told)
-        if arguments.json:
-            say(arguments, told)
-    files = {"report": report, "model": saved}
-    answer(arguments, {**study.record_, "files": files}, "\n".join(lines))
+    files: dict[str, str | None] = {"report": None, "model": None}
+    try:
+        if report is not None:
+            _page(report, study)
+            files["report"] = report
+            lines.append(f"The page is {os.path.abspath(report)}")
+        if arguments.save:
+            files["model"], told = _saved(arguments.save, study)
+            lines.append(told)
+            if arguments.json:
+                say(arguments, told)
+    finally:
+        answer(arguments, {**study.record_, "files": files}, "\n".join(lines))
+
+
+def _page(path: str, study: Any) -> None:
+    try:
+        study.report(path)
+    except OSError as error:  # which says all there is to say
+        raise UserError(str(error.strerror or error)) from None
 
 
 def _saved(path: str, study: Any) -> tuple[str, str]:
