@@ -32,6 +32,18 @@ def headings(page):
     return {slug(heading): heading for heading in found}
 
 
+def built_mark(heading):
+    """The id that docutils gives the section of a heading, which is not the anchor that sources link to."""
+    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
+
+
+def page_address(docs, target):
+    """Where a guide's section is in the built pages, seen from the map."""
+    path, _, anchor = target.partition("#")
+    address = "../" + path.removesuffix(".md") + ".html"
+    return f"{address}#{built_mark(headings(docs / path)[anchor])}" if anchor else address
+
+
 def page_link(docs, target):
     """A link to a guide, with the names of the page and of the section."""
     path, _, anchor = target.partition("#")
@@ -60,10 +72,10 @@ def example_of(name):
 
 
 def picture(docs, item):
-    """The picture beside an item, with a link to what drew it."""
+    """The picture beside an item, with a link to the guide's section or to the page that draws it."""
     name = item["picture"]
     if name.startswith("img/"):
-        uri = target = f"../{name}"
+        uri, target = f"../{name}", page_address(docs, item["page"])
     else:
         folder, _, stem = name.rpartition("/")
         uri = f"../{folder}/images/thumb/sphx_glr_{stem}_thumb.png"

@@ -82,8 +82,24 @@ def test_formulas_can_be_drawn(item):
 @each_item
 def test_its_functions_can_be_imported(item):
     for name in item["functions"]:
-        found = imported(name)
-        assert callable(found) or name.endswith("METHODS"), name
+        assert callable(imported(name)), name
+
+
+@cache
+def names_on_the_api_page():
+    """Full names, as a link has to write them: those below each `currentmodule`."""
+    page = (DOCS / "api/index.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"currentmodule:: ([\w.]+)\n(.*?)```", page, re.DOTALL)
+    return {
+        f"{module}.{name}"
+        for module, block in blocks
+        for name in re.findall(r"^   ([\w.]+)$", block, re.MULTILINE)
+    }
+
+
+@each_item
+def test_its_functions_are_on_the_api_page(item):
+    assert set(item["functions"]) <= names_on_the_api_page()
 
 
 @each_item
@@ -106,6 +122,17 @@ def test_its_picture_exists(item):
     name = item["picture"]
     file = DOCS / name if name.startswith("img/") else ROOT / course_map.example_of(name)
     assert file.is_file(), name
+
+
+@each_item
+def test_a_click_on_its_picture_leads_to_a_page(item):
+    for line in course_map.picture(DOCS, item):
+        if line.startswith(":target:"):
+            target = line.removeprefix(":target: ../").partition("#")[0].removesuffix(".html")
+            first = target.partition("/")[0]
+            drawn = first in course_map.GALLERIES
+            page = ROOT / course_map.example_of(target) if drawn else DOCS / f"{target}.md"
+            assert page.is_file(), line
 
 
 def test_the_page_shows_every_item_once():

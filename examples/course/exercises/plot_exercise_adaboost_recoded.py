@@ -2,14 +2,30 @@ r"""
 AdaBoost in thirty lines
 ========================
 
-*Write AdaBoost yourself, from the algorithm as the lecture has it.* Below it is, stumps included,
-and then it is held to the library's: the same stumps, the same :math:`\alpha_t`, the same weights,
-the same vote.
+*Write AdaBoost yourself, from Algorithm 1*: the last task of the exercise sheet, whose other
+questions are answered in :doc:`plot_exercise_sheet`. Below it is, stumps included, and then it is
+held to the library's: the same stumps, the same say of each in the vote, the same weights, the same
+vote.
 
-The rows are :math:`x_1, \dots, x_m` with labels :math:`y_i = \pm 1` and weights :math:`w_i` that
-sum to 1. A stump on a column says -1 up to a threshold and +1 after it, or the contrary. Let P be
-the sum of :math:`w_i y_i` over the rows up to the threshold and W the sum over all rows. What the
-stump h agrees with the labels by is
+The rows are :math:`x_1, \dots, x_m` with labels :math:`y_i = \pm 1`. In round t they have weights
+:math:`w_t(1), \dots, w_t(m)` that sum to 1, at first :math:`w_1(i) = \frac1m`; the round looks for
+the stump :math:`h_t` with the least error :math:`\varepsilon_t`, the weight of the rows that it has
+wrong, gives it the say :math:`\alpha_t` in the vote :math:`\mathrm{sign} \sum_t \alpha_t h_t`, and
+changes the weights:
+
+.. math:: \varepsilon_t = \sum_{i:\, h_t(x_i) \ne y_i} w_t(i), \qquad
+          \alpha_t = \frac12 \ln \frac{1 - \varepsilon_t}{\varepsilon_t}, \qquad
+          w_{t+1}(i) = \frac{w_t(i)\, e^{-\alpha_t y_i h_t(x_i)}}{Z_t}, \qquad
+          Z_t = 2\sqrt{\varepsilon_t (1 - \varepsilon_t)} .
+
+Two slips are put right here: the sheet's algorithm begins its weights at 0 and its rounds at 1,
+and adds a :math:`h_0` to the vote that nobody has learned; and where the lecture writes the weights
+as one product the label :math:`y_i` is missing from the exponent.
+
+How is the stump found? Within a round, with :math:`w_i` for :math:`w_t(i)`: a stump on a column
+says -1 up to a threshold and +1 after it, or the contrary. Let P be the sum of :math:`w_i y_i` over
+the rows up to the threshold and W the sum over all rows. What the stump h agrees with the labels by
+is
 
 .. math:: \sum_i w_i y_i h(x_i) = \underbrace{(W - P)}_{\text{after}}
           - \underbrace{P}_{\text{up to it}} = W - 2P .
@@ -21,6 +37,8 @@ the error is :math:`\varepsilon = \frac12 (1 - (W - 2P))`. For the contrary stum
 cumulative sum along the sorted column has P for every threshold. How much time that saves is the
 exercise :doc:`plot_exercise_fast_stumps`.
 """
+
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,7 +53,8 @@ from bosquet.datasets import Moons
 # ----------------
 # The sheet stops when :math:`\varepsilon_t > \frac12`; at one half itself :math:`\alpha_t` would be
 # 0 and nothing would ever change, so here it stops there too. It says nothing of
-# :math:`\varepsilon_t = 0`, where :math:`\alpha_t` is infinite: that stump outvotes all others.
+# :math:`\varepsilon_t = 0`, where :math:`\alpha_t` is infinite: that stump outvotes all others, so
+# it is kept alone, and any positive number will do for its :math:`\alpha`. Here that is 1.
 def best_stump(X, order, y, w):
     """(feature, threshold, sign) with the least weighted error; says `sign` above the threshold."""
     best = (np.inf, 0, 0.0, 1)
@@ -64,7 +83,7 @@ def adaboost(X, y, rounds):
         error = w[says(h, X) != y].sum()
         if error >= 1 / 2:  # no better than a coin: alpha would be 0, and nothing would change
             break
-        if error == 0:  # outvotes all others, and leaves nothing to learn
+        if error == 0:  # outvotes all others: alone, whatever finite alpha it is given
             return [(1.0, h)], w[None, :]
         alpha = np.log((1 - error) / error) / 2
         weights.append(w)
@@ -116,6 +135,20 @@ apart = np.abs(witnessed.decision_function(X) - library.decision_function(X)).ma
 print(f"votes with and without witness differ by {apart:.1e}")
 
 # %%
+# Where a stump makes no error the library stops too, says so, and gives it a finite number of its
+# own. The decisions are the same.
+line, sides = np.arange(10.0)[:, None], np.repeat([-1, 1], 5)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    alone = AdaBoostClassifier(n_estimators=5).fit(line, sides)
+print(str(caught[0].message).partition(";")[0])
+((alpha, h),), _ = adaboost(line, sides, 5)
+print(
+    f"rows that one threshold parts: α {alpha:.3f} here, {alone.certificate_.alphas[0]:.3f} there; "
+    f"{np.sum(np.sign(alpha * says(h, line)) == alone.predict(line))} of {len(sides)} decisions equal"
+)
+
+# %%
 # The identities of the lecture
 # -----------------------------
 # Let :math:`f_t = \sum_{s \le t} \alpha_s h_s` be the vote after t rounds,
@@ -137,21 +170,25 @@ for t in (1, 10, 50):
     )
 
 # %%
-# The vote on the plane after some rounds. The full line is where it changes its mind, the dashed
-# one the newest stump, and the shade is the deeper the larger the vote. The area of a point is the
-# weight that its row had when the newest stump was looked for; a ring tells that the vote has the
-# row wrong.
-plot.decision_rounds(library, X, y, at=(1, 2, 3, 5, 10, 100))
+# The vote on the plane after some rounds; class 0 in the legend is the label -1. The full line is
+# where the vote changes its mind, the dashed one the newest stump (in the first panel they are the
+# same, one under the other), and the shade is the deeper the larger the vote. The area of a point
+# is the weight that its row had when the newest stump was looked for; a ring tells that the vote has
+# the row wrong.
+plot.decision_rounds(library, X, y, at=(1, 2, 3, 5, 10, 100), names=("column 1", "column 2"))
 plt.show()
 
 # %%
-# Left the :math:`\alpha_t` of both, one on the other; right the errors of the vote with both bounds.
+# Left the :math:`\alpha_t` of both, one on the other; right the errors of the vote of the first t
+# stumps with both bounds. The axes of t are logarithmic, as most happens early.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 rounds = np.arange(1, len(ours) + 1)
 left.plot(rounds, library.certificate_.alphas, color="#8a8a8a", lw=4, alpha=0.5, label="library")
 left.plot(rounds, alphas, color="#b8433f", lw=1, label="thirty lines")
-left.set(xlabel="round t", ylabel="α", ylim=(0, None))
+left.set(xlabel="round t", ylabel="α", xscale="log", xlim=(1, len(ours)), ylim=(0, None))
+left.xaxis.set_major_formatter("{x:g}")
 left.legend(frameon=False)
 plot.error_curve(library, X, y, *Moons(0.25).sample(5000, random_state=4), ax=right)
+right.set_xlabel("round t")
 left.spines[["top", "right"]].set_visible(False)
 plt.show()

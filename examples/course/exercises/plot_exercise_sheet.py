@@ -2,9 +2,10 @@ r"""
 Bagging and AdaBoost: the exercise sheet, answered
 ==================================================
 
-The sheet asks for two ensembles, of support vector machines and of trees, on simulated data and on
-two moons: how their errors in training and test depend on the number of models. Its ten questions
-come with it; the last task, to write AdaBoost oneself, has a page of its own:
+The course's exercise sheet (*TD: méthodes ensemblistes*) has two methods, bagging and boosting, and
+asks of each, with support vector machines or trees to combine, how the errors in training and test
+depend on the number of models; here on simulated data and on two moons, with both kinds of model.
+Its ten questions come with it; the last task, to write AdaBoost oneself, has a page of its own:
 :doc:`plot_exercise_adaboost_recoded`.
 
 Bagging, the questions
@@ -23,24 +24,25 @@ them know only S, and what is odd about S is in each of them.
 cores as there are (``n_jobs``), and on as many machines.
 
 *Why learn from different information?* Models that see the same err alike, and a vote of them errs
-like one. The squared error of a mean is the mean of the models' squared errors less the variance
-of their answers about it, so that what they disagree on is taken off.
+like one. For numbers that is an identity: the squared error of a mean is the mean of the models'
+squared errors less the variance of their answers about it, so that what they disagree on is taken
+off. A vote has no such identity, but gains likewise where the models err on different rows.
 
 *Why sample variables as well?* A strong variable comes first in every tree, and makes the trees
 alike. Where some models cannot use it, others speak, and errors are less correlated. It is also
 faster.
 
 *What is* ``oob_score`` *for?* Every model left out 36.8 % of the rows on average. A row is decided
-by the models that left it out, 36.8 % of them on average; the share of rows decided wrongly
-estimates the error on new rows, without a test sample and without another fit.
+by the models that left it out, 36.8 % of them on average; the share of rows decided rightly is
+``oob_score_``, and what it lacks of 1 estimates the error on new rows, without a test sample and
+without another fit.
 
 The sheet's lines today
 -----------------------
-The sheet hands the learner over as ``base_estimator``. scikit-learn renamed that to ``estimator``
-in its version 1.2 and took the old name away in 1.4; Bosquet takes both, the old one with a
-warning. And the sheet speaks of linear machines, but ``SVC()`` has the Gaussian kernel unless it is
-told ``kernel="linear"``: both are tried below.
-"""
+The sheet hands the learner, the recipe by which each model is fitted, over as ``base_estimator``.
+scikit-learn renamed that to ``estimator`` in its version 1.2 and took the old name away in 1.4;
+Bosquet takes both, the old one with a warning. And the sheet speaks of linear machines, but
+``SVC()`` has the Gaussian kernel unless it is told ``kernel="linear"``: both are tried below."""
 
 import warnings
 
@@ -73,12 +75,14 @@ print(f"its accuracy on the sheet's {len(y)} rows: {bag.score(X, y):.2f}")
 # --------------------
 # A hundred rows are too few to see a test error by, so more are drawn by the same recipe, with one
 # label in twenty drawn anew, and more moons: 400 rows to learn from, 1,200 to test on.
-simulated = make_classification(
-    1600, n_features=4, n_informative=2, n_redundant=0, flip_y=0.05, random_state=0
-)
+RECIPE = {"n_features": 4, "n_informative": 2, "n_redundant": 0, "random_state": 0}
+simulated = make_classification(1600, flip_y=0.05, shuffle=False, **RECIPE)
+unspoilt = make_classification(1600, flip_y=0, shuffle=False, **RECIPE)
+turned = simulated[1] != unspoilt[1]  # half of the labels drawn anew are those that were there
 moons = make_moons(1600, noise=0.2, random_state=0)
+*simulated, turned, _ = train_test_split(*simulated, turned, train_size=400, random_state=1)
 DATA = {
-    "simulated": train_test_split(*simulated, train_size=400, random_state=1),
+    "simulated": simulated,
     "moons": train_test_split(*moons, train_size=400, random_state=0),
 }
 LEARNERS = {
@@ -88,6 +92,7 @@ LEARNERS = {
 }
 for name, (_, _, y, y_test) in DATA.items():
     print(f"{name}: {len(y)} rows to learn from, {len(y_test)} to test on")
+print(f"labels turned in the simulated rows to learn from: {turned.mean():.1%}")
 
 bagged = {}
 figure, axes = plt.subplots(2, 3, figsize=(13.5, 6.6), layout="constrained", sharex=True)
@@ -101,6 +106,7 @@ for row, (data, (X, X_test, y, y_test)) in zip(axes, DATA.items(), strict=True):
         ax.axhline(alone, color="#8a8a8a", lw=0.8, ls=":", label=f"one {name} of all rows, test")
         ax.set(ylim=(0, max(ax.get_ylim()[1], 1.05 * np.nanmax(bag.oob_curve_))))
         ax.set_title(f"{data}: bagged {name}", fontsize=10)
+        ax.set_xlabel("models")
         ax.legend(frameon=False, fontsize=8)
         first = np.mean(next(iter(bag.staged_predict(X))) != y)
         bagged[data, name] = alone, 1 - bag.score(X_test, y_test)
@@ -111,10 +117,12 @@ for row, (data, (X, X_test, y, y_test)) in zip(axes, DATA.items(), strict=True):
 plt.show()
 
 # %%
-# Described: bagging helps the tree, which is unstable (another row here or there, and it asks other
-# questions), and leaves the SVCs as they were: their frontier is much the same on every sample,
-# and a vote of forty like them is one like them. The sheet hopes for more than lines from lines;
-# bagging does not give that, the mean of lines that hardly differ being nearly a line.
+# Described: bagging leaves the SVCs as they were: their frontier is much the same on every sample,
+# and a vote of forty like them is one like them. The tree is unstable (another row here or there,
+# and it asks other questions): on the simulated data, whose labels are noisy, bagging helps it much,
+# on the moons by less than a point, which one test sample hardly tells from chance. The lines below
+# say how many test rows that is. The sheet hopes for more than lines from lines; bagging does not
+# give that, a vote of lines that hardly differ being nearly a line.
 #
 # A tree that is grown to the end is right about every row that it has drawn. The first model still
 # errs on the training rows, on some of those that it has not drawn; the vote of forty hardly does,
@@ -123,11 +131,17 @@ plt.show()
 # tell. More models do no harm, and soon no more good.
 for data in DATA:
     gains = [
-        f"{name} {1e2 * (one - many):+.1f}"
+        f"{name} {1e2 * (one - many):+.1f} ({(one - many) * len(DATA[d][3]):+.0f} rows)"
         for (d, name), (one, many) in bagged.items()
         if d == data
     ]
-    print(f"{data}: percentage points of test error taken away by bagging: {', '.join(gains)}")
+    print(f"{data}: points of test error taken away by bagging: {', '.join(gains)}")
+for data in DATA:
+    one, many = bagged[data, "tree"]
+    chance = 1e2 * np.sqrt((one * (1 - one) + many * (1 - many)) / len(DATA[data][3]))
+    print(
+        f"{data}, tree: on other test rows the difference could easily be {chance:.1f} more or less"
+    )
 
 # %%
 # AdaBoost, the questions
@@ -142,23 +156,23 @@ for data in DATA:
 #
 # *How are rows weighed?* By :math:`e^{-\alpha_t y_i h_t(x_i)}`: a row that was wrong grows by
 # :math:`e^{\alpha_t} = \sqrt{(1-\varepsilon_t)/\varepsilon_t}`, a row that was right shrinks by
-# the same factor; then all are divided by their sum :math:`Z_t`. Afterwards both kinds have half of
-# the weight: the model just found is a coin under the new weights, and the next one has to know
-# something else.
+# the same factor; then all are divided by their sum :math:`Z_t`. Afterwards the rows that were
+# right and those that were wrong have half of the weight each: the model just found is a coin under
+# the new weights, and the next one has to know something else.
 #
 # *Which loss is that?* The exponential loss :math:`e^{-y f(x)}` of the vote
 # :math:`f = \sum_t \alpha_t h_t`: the weight of a row is its loss so far, divided by the sum of
 # all. It lies above the 0-1 loss and is convex. Far on the wrong side the logistic and the hinge
 # loss grow along a line and the exponential loss exponentially, so that a single outlier can hold
-# most of the weight. (m is the margin y f(x) in the picture; the logistic loss is drawn as
-# log2(1 + exp(-2m)), to pass through 1 at 0.)
+# most of the weight. (The logistic loss is drawn as :math:`\log_2(1 + e^{-2 y f})`, to pass through
+# 1 at 0.)
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 plot.losses(
     {
-        "0-1": lambda m: (m <= 0).astype(float),
-        "exponential": lambda m: np.exp(-m),
-        "logistic": lambda m: np.log1p(np.exp(-2 * m)) / np.log(2),
-        "hinge": lambda m: np.maximum(0, 1 - m),
+        "0-1": lambda yf: (yf <= 0).astype(float),
+        "exponential": lambda yf: np.exp(-yf),
+        "logistic": lambda yf: np.log1p(np.exp(-2 * yf)) / np.log(2),
+        "hinge": lambda yf: np.maximum(0, 1 - yf),
     },
     interval=(-3, 2),
     ax=ax,
@@ -183,14 +197,16 @@ for gamma in (0.05, 0.1, 0.2):
 #
 # AdaBoost, in practice
 # ---------------------
-# A stump, a tree of four leaves, and the sheet's SVC, with a line and with the Gaussian kernel.
+# A stump, a tree of four leaves, and the sheet's SVC, with a line and with the Gaussian kernel. A
+# bound on the training error is drawn where it comes into sight: the SVCs' stay above their panels,
+# since after the first model there is little edge left.
 LEARNERS = {
-    "stump": (None, 300),
+    "stump": (None, 300),  # what AdaBoost takes if it is told nothing
     "tree of 4 leaves": (DecisionTreeClassifier(max_leaf_nodes=4, random_state=0), 300),
     "linear SVC": (SVC(kernel="linear"), 60),
     "SVC": (SVC(), 10),
 }
-boosted, ended = {}, {}
+boosted, ended, fitted = {}, {}, {}
 figure, axes = plt.subplots(2, 4, figsize=(15, 6.4), layout="constrained")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # a model with no edge left ends the rounds, and says so
@@ -199,6 +215,10 @@ with warnings.catch_warnings():
             model = AdaBoostClassifier(learner, n_estimators=rounds, random_state=0).fit(X, y)
             plot.error_curve(model, X, y, X_test, y_test, ax=ax)
             ax.set_title(f"{data}: boosted {name}", fontsize=10)
+            ax.set_xlabel("models")
+            ax.set_ylim(0, 0.42)
+            ax.legend(fontsize=8, loc="upper right", framealpha=0.9, edgecolor="none")
+            fitted[data, name] = model
             test = 1 - np.array(list(model.staged_score(X_test, y_test)))
             training = model.certificate_.training_errors
             boosted[data, name] = test
@@ -214,35 +234,64 @@ plt.show()
 # %%
 # Described: boosting makes much of little. Stumps gain most by it, on the moons above all, where one
 # threshold says little: the training error falls under its bounds, and the vote is no longer a
-# threshold. (The curves begin flat: it takes some models to outvote the first.) On the simulated
-# data, where one label in twenty was drawn anew, the test error of many rounds is above its least:
-# late rounds are spent on rows that are noise, and the number of rounds is to be chosen, by a
-# validation sample for one. The Gaussian SVC leaves little to boost: it is no weak learner.
+# threshold. (The curves begin flat: it takes some models to outvote the first.) The Gaussian SVC
+# leaves little to boost: it is no weak learner.
 #
-# The sheet's hope to bend lines by boosting them is not fulfilled by this learner. The first line
-# is a coin under the weights that it leaves behind, and a support vector machine makes its hinge
-# loss small, not the weighted error: the next line that it finds has no edge worth mentioning.
-# Stumps are poorer rules, but the best of them is looked for by the weighted error itself.
-for (data, name), why in ended.items():
-    print(f"{data:10s} {name}: {why}")
+# After its least value the test error rises again. That alone is no news, the least of 300 values
+# being below the last whatever happens, and these are few rows. What does tell where late rounds
+# go is the weight: on the simulated data, where one label in twenty was drawn anew, rows with a
+# turned label have a large part of it in the end. They are noise, and what is learned from them is
+# probably what is given back.
 for data in DATA:
     for name in LEARNERS:
         test = boosted[data, name]
+        back = test[-1] - test.min()
         print(
             f"{data:10s} {name:17s} the vote takes {1e2 * (test[0] - test.min()):4.1f} points off its "
-            f"first model at best; rounds after that give {1e2 * (test[-1] - test.min()):.1f} back"
+            f"first model at best; rounds after that give {1e2 * back:.1f} back "
+            f"({back * len(DATA[data][3]):.0f} rows)"
         )
+X, _, y, _ = DATA["simulated"]
+for name in ("stump", "tree of 4 leaves"):
+    weights = np.exp(-np.where(y == 1, 1, -1) * fitted["simulated", name].decision_function(X))
+    print(
+        f"simulated  {name:17s} turned labels: {turned.mean():.1%} of the rows, "
+        f"{weights[turned].sum() / weights.sum():.1%} of the weight after the last round"
+    )
+
+# %%
+# So the number of rounds is to be chosen, by a validation sample for one.
+#
+# The sheet's hope to bend lines by boosting them is not fulfilled by this learner. The first line
+# is a coin under the weights that it leaves behind. The second still has an edge, but soon there is
+# none, for a support vector machine makes its hinge loss small and not the weighted error. And all
+# the later lines together do not outweigh the first: as long as :math:`\alpha_1` is more than the sum
+# of the others, the vote *is* the first line. Stumps are poorer rules, but the best of them is looked
+# for by the weighted error itself.
+for (data, name), why in ended.items():
+    found = fitted[data, name].certificate_
+    print(
+        f"{data:10s} {name}: ε {', '.join(f'{e:.3f}' for e in found.errors)}; "
+        f"α {', '.join(f'{a:.2f}' for a in found.alphas)}: the first {found.alphas[0]:.2f}, "
+        f"all others {found.alphas[1:].sum():.2f}"
+    )
+    print(f"{'':10s} then it ended: {why}")
 
 # %%
 # **A trap on the sheet.** It boosts ``SVC()`` with scikit-learn on 100 rows. Weights that sum to 1
 # are handed to the SVC, which multiplies its cost C by them: with C/m a row it learns nothing.
-# Bosquet hands over weights of mean 1.
+# Bosquet hands over weights of mean 1. That this is the whole difference shows if scikit-learn's is
+# given m times the cost.
 X, y = make_classification(
     n_samples=100, n_features=4, n_informative=2, n_redundant=0, random_state=0, shuffle=False
 )
-for name, kind in (("scikit-learn", PeerAdaBoost), ("Bosquet", AdaBoostClassifier)):
-    model = kind(SVC(), n_estimators=10, random_state=0).fit(X, y)
-    print(f"{name:13s} accuracy on its own training rows: {model.score(X, y):.2f}")
+for name, kind, C in (
+    ("scikit-learn", PeerAdaBoost, 1),
+    ("scikit-learn", PeerAdaBoost, len(y)),
+    ("Bosquet", AdaBoostClassifier, 1),
+):
+    model = kind(SVC(C=C), n_estimators=10, random_state=0).fit(X, y)
+    print(f"{name:12s} with C = {C:3d}: accuracy on its own training rows {model.score(X, y):.2f}")
 
 # %%
 # The sheet's title is *imbalanced learning*, of which it has no question. What to do about a rare
