@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from bosquet._parameters import Check, choice
-from bosquet._sklearn import is_classifier
+from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet.boosting._boosted_vote import CHECKS, BoostedVote
 from bosquet.boosting._decisions import OfCodes
 from bosquet.boosting._variants import VARIANTS, CappedLabels, Labels, Samme
