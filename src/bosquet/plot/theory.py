@@ -153,6 +153,7 @@ _STYLES = {
     "0-1": (INK, "-", 2.2),
     "exponential": (RED, "-", 1.7),
     "logistic": (BLUE, "-", 1.7),
+    "squared": (BLUE, "--", 1.5),
     "hinge": (GREEN, "-", 1.7),
     "squared hinge": (GREEN, "--", 1.5),
     "smooth hinge": (GREEN, ":", 2.0),
