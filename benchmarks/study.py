@@ -34,12 +34,12 @@ RARE = {"mammography": "class", "creditcard_fraud_10k": "Class"}
 THREADS, DRAWS = 2, 2000
 
 
-def table(folder, name, target):
+def table(folder, name, target, split=0):
     """Rows to learn from and rows to judge by."""
     frame = pd.read_parquet(folder / name / "data.parquet").dropna(subset=[target])
     numbers = frame[target].dtype.kind in "iuf" and frame[target].nunique() > 10
     return train_test_split(
-        frame, test_size=0.25, random_state=0, stratify=None if numbers else frame[target]
+        frame, test_size=0.25, random_state=split, stratify=None if numbers else frame[target]
     )
 
 
@@ -120,8 +120,8 @@ def interval(ours, theirs, numbers):
     return score(ours), score(theirs), *np.quantile(drawn, [0.025, 0.975])
 
 
-def beside_lightgbm(folder, name, target, seconds):
-    train, test = table(folder, name, target)
+def beside_lightgbm(folder, name, target, seconds, split):
+    train, test = table(folder, name, target, split)
     numbers = train[target].dtype.kind in "iuf" and train[target].nunique() > 10
     study, spent = study_of(train, target, seconds)
     X_test, y_test = test.drop(columns=target), test[target]
@@ -146,10 +146,10 @@ def beside_lightgbm(folder, name, target, seconds):
     ]  # fmt: skip
 
 
-def beside_balanced(folder, name, target, seconds):
+def beside_balanced(folder, name, target, seconds, split):
     from imblearn import ensemble
 
-    train, test = table(folder, name, target)
+    train, test = table(folder, name, target, split)
     study, spent = study_of(train, target, seconds)
     X, y = train.drop(columns=target), train[target].astype(str)
     X_test, y_test = test.drop(columns=target), test[target].astype(str)
@@ -186,6 +186,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--split", type=int, default=0, help="which quarter is set aside")
     parser.add_argument("--only", nargs="*", default=[*TABLES, *RARE])
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     given = parser.parse_args()
@@ -193,9 +194,11 @@ def main():
     load_everything(given.data)
     for name in given.only:
         if name in TABLES:
-            lines.append(beside_lightgbm(given.data, name, TABLES[name], given.seconds))
+            lines.append(
+                beside_lightgbm(given.data, name, TABLES[name], given.seconds, given.split)
+            )
         else:
-            lines += beside_balanced(given.data, name, RARE[name], given.seconds)
+            lines += beside_balanced(given.data, name, RARE[name], given.seconds, given.split)
         print(lines[-1], flush=True)
     heads = ["table", "measure", "chosen", "study", "peer", "95 % of the difference", "", "took"]
     text = markdown_table(heads, lines)
@@ -203,7 +206,7 @@ def main():
     given.out.mkdir(parents=True, exist_ok=True)
     stamp = datetime.now().strftime("%Y%m%d-%H%M")
     (given.out / f"study-{stamp}.md").write_text(text + "\n", encoding="utf-8")
-    record = {"machine": describe(), "seconds": given.seconds, "lines": lines}
+    record = {"machine": describe(), "seconds": given.seconds, "split": given.split, "lines": lines}
     (given.out / f"study-{stamp}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
