@@ -67,3 +67,14 @@ def model(folder, sales):
     ]
     assert main([str(word) for word in words]) == 0
     return path
+
+
+@pytest.fixture(scope="session")
+def counted_study():
+    """The words of a short study of one method that does not look at the clock."""
+
+    def words(table, target, method, repeats):
+        how = ["--methods", method, "--budget", "none", "--repeats", str(repeats)]
+        return ["study", str(table), "-t", target, *how]
+
+    return words

@@ -221,44 +221,24 @@ def test_study_answers_in_json_and_goes_on_from_a_journal(bosquet, sales, tmp_pa
     assert "counted from 1" in first["winner"]["rows_called"]
 
 
-def test_a_study_looks_for_drift_in_other_rows(bosquet, sales, tmp_path):
+def test_a_study_looks_for_drift_in_other_rows(bosquet, counted_study, sales, tmp_path):
     frame = pd.read_csv(sales, sep=";", decimal=",")
     frame["size"] += 5
     frame.to_csv(tmp_path / "later.csv", index=False)
-    words = [
-        "study",
-        sales,
-        "-t",
-        "price",
-        "--methods",
-        "linear",
-        "--budget",
-        "none",
-        "--repeats",
-        2,
-    ]
+    words = counted_study(sales, "price", "linear", 2)
     said = bosquet(*words, "-q", "--no-report", "--test", tmp_path / "later.csv", "--json")[1]
     warnings = json.loads(said)["exploration"]["warnings"]
     assert [w["columns"] for w in warnings if w["kind"] == "drift"] == [["size"]]
 
 
-def test_a_study_tells_of_leaks_and_copies_at_once(bosquet, sales, tmp_path, monkeypatch):
+def test_a_study_tells_of_leaks_and_copies_at_once(
+    bosquet, counted_study, sales, tmp_path, monkeypatch
+):
     frame = pd.read_csv(sales, sep=";", decimal=",")[["size", "sold"]]
     frame["paid"] = frame["sold"].map({"yes": "on time", "no": "never"})
     pd.concat([frame, frame[:20]]).to_csv(tmp_path / "t.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    words = [
-        "study",
-        "t.csv",
-        "-t",
-        "sold",
-        "--methods",
-        "constant",
-        "--budget",
-        "none",
-        "--repeats",
-        1,
-    ]
+    words = counted_study("t.csv", "sold", "constant", 1)
     code, said, err = bosquet(*words)
     assert code == 0, err
     for told in ("paid is sold in other words", "22 rows are copies of others"):

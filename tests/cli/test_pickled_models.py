@@ -11,40 +11,20 @@ from bosquet.cli import main
 
 
 @pytest.fixture(scope="module")
-def kept(sales, tmp_path_factory):
+def kept(counted_study, sales, tmp_path_factory):
     """What `study --save` has left of a linear regression, and what it said."""
     folder = tmp_path_factory.mktemp("linear")
-    asked = [
-        "study",
-        sales,
-        "-t",
-        "price",
-        "--methods",
-        "linear",
-        "--budget",
-        "none",
-        "--repeats",
-        "1",
-    ]
+    asked = counted_study(sales, "price", "linear", 1)
     asked += ["--no-report", "--save", folder / "best.bosquet", "-q"]
     assert main([str(word) for word in asked]) == 0
     return folder / "best.bosquet.pkl"
 
 
-def test_the_study_says_what_it_kept_and_how_to_use_it(bosquet, sales, tmp_path, monkeypatch):
+def test_the_study_says_what_it_kept_and_how_to_use_it(
+    bosquet, counted_study, sales, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    asked = [
-        "study",
-        sales,
-        "-t",
-        "price",
-        "--methods",
-        "linear",
-        "--budget",
-        "none",
-        "--repeats",
-        1,
-    ]
+    asked = counted_study(sales, "price", "linear", 1)
     code, said, err = bosquet(*asked, "-q", "--no-report", "--save", "best.bosquet")
     assert code == 0, err
     assert (

@@ -1,5 +1,6 @@
 """Every method takes the table as it came, proposes candidates, and knows its qualities."""
 
+import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from sklearn.datasets import make_moons
 
 from bosquet.boosting import AdaBoostClassifier
 from bosquet.study._candidates import Staged, candidate_with, groups_of
+from bosquet.study._outcomes import plain
 from bosquet.study._trusted import certificate_of
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.svm import margin_of
@@ -232,7 +234,7 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     if name == "gradient-boosting":  # many rows: rounds found by early stopping
         shape = replace(shape, n_rows=6_000)
     tuned = tune(method, X, y, shape, metric=metric, random_state=3)
-    again = candidate_with(method, shape, tuned.setting)
+    again = candidate_with(method, shape, json.loads(json.dumps(plain(tuned.setting))))
     assert again.label == tuned.candidate.label
     same = again.make(3).fit(X, y)
     assert np.array_equal(answer_of(same, X, metric), answer_of(tuned.estimator, X, metric))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from bosquet._suggestions import hint
 from bosquet.glm._engines import FUNCTIONS, Built, FormulaError, engine_named
 from bosquet.glm._statsmodels import formula_engine, pandas_or_error
 from bosquet.glm._terms import INTERCEPT, Term
@@ -55,10 +55,9 @@ def check_names(text: str, columns: Sequence[str]) -> None:
     for name in sorted(quoted | plain):
         if name in columns:
             continue
-        close = difflib.get_close_matches(name, list(columns), n=1)
-        shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
-        meant = f"; did you mean {close[0]!r}?" if close else f"; there are {shown}"
-        raise FormulaError(f"the formula uses {name!r}, which is no column of the table{meant}")
+        raise FormulaError(
+            f"the formula uses {name!r}, which is no column of the table; {hint(name, columns)}"
+        )
 
 
 # Contrasts are handed on by name: C(x, Sum), C(x, contr.sum).

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from bosquet._suggestions import nearest
 
 INTERCEPT = "Intercept"
 
@@ -59,8 +60,8 @@ def named(
 
 
 def _unknown(name: Any, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(str(name), known, n=1)
-    meant = f"; did you mean {close[0]!r}?" if close else "."
+    near = nearest(str(name), known)
+    meant = "." if near is None else f"; did you mean {near!r}?"
     return f"the model has no term {name!r}{meant} It has {', '.join(dict.fromkeys(known))}"
 
 

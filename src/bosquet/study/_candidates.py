@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.study._outcomes import plain
 from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.record import CurvePoint
 
@@ -66,13 +67,13 @@ class SelfTuned(Candidate):
 
 
 def candidate_with(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
-    """The candidate of a method that has a setting, as a study that is taken up again knows it.
+    """The candidate of a method that has a setting, as a study that is taken up again knows it: as JSON.
 
     Also one whose complexity was found inside a fit, which is not among `method.candidates`.
     """
-    candidates = method.candidates(shape)
+    wanted, candidates = plain(setting), method.candidates(shape)
     for candidate in candidates:
-        if candidate.setting == setting:
+        if plain(candidate.setting) == wanted:
             return candidate
     for candidate in candidates:
         if isinstance(candidate, SelfTuned):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study._candidates import groups_of
+from bosquet.study._candidates import candidate_with, groups_of
 from bosquet.study._frames import take
 from bosquet.study._machine import give_back_memory
 from bosquet.study._outcomes import How, Outcome, plain
@@ -198,7 +198,9 @@ def _fitted(
 
     seed = seed_of(study.random_state, "fit", method.name, split.number)
     if first is not None and how == "same":
-        candidate = study.candidates.get(method.name) or candidate_of(method, shape, first.setting)
+        candidate = study.candidates.get(method.name) or candidate_with(
+            method, shape, first.setting
+        )
         if candidate is not None:
             began = time.perf_counter()
             estimator = candidate.make(seed).fit(X, y)
@@ -231,19 +233,6 @@ def _fits_of(curve: Curve | None) -> int:
         return 1
     each = FOLDS if "fold" in curve["by"] else FEWEST_BAGS if "bootstrap" in curve["by"] else 1
     return len(curve["points"]) * each
-
-
-def candidate_of(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
-    """The method's candidate of that setting, one of its list or one that a candidate makes again."""
-    wanted = plain(setting)
-    for candidate in method.candidates(shape):
-        if plain(candidate.setting) == wanted:
-            return candidate
-        remakes = getattr(candidate, "remakes", None)
-        made = remakes(setting) if remakes is not None else None
-        if made is not None:
-            return made
-    return None
 
 
 def narrowed(method: Method, shape: TableShape, setting: dict[str, Any]) -> Method:
