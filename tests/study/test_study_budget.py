@@ -92,11 +92,12 @@ def test_rounds_are_whole_and_say_how_they_were_tuned():
     assert any("From the second split on" in note for note in study.record_["notes"])
 
 
-def test_cheap_methods_come_first_and_unknown_ones_last():
-    names = ["zebra", "gradient-boosting", "super-learner", "lda", "constant", "random-forest"]
-    ordered = [m.name for m in in_order([method(name, None) for name in names])]
+def test_cheap_methods_come_first_and_those_that_combine_others_last():
+    names = ["zebra", "gradient-boosting", "lda", "constant", "random-forest"]
+    combining = method("mixture", None, combines=lambda shape, chosen, seconds: [])
+    ordered = [m.name for m in in_order([combining, *(method(name, None) for name in names)])]
     assert ordered == [
-        "constant", "lda", "gradient-boosting", "random-forest", "super-learner", "zebra",
+        "constant", "lda", "gradient-boosting", "random-forest", "zebra", "mixture",
     ]  # fmt: skip
     assert constant().name == ordered[0]
 

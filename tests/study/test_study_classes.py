@@ -35,7 +35,7 @@ def test_a_rare_class_is_judged_by_average_precision_and_decided_for_in_time():
     assert study.record_["metric"]["name"] == "average_precision"
     assert study.record_["positive"] == "yes"
     row = study.table_.loc["linear"]
-    assert row["balanced_accuracy"] > 0.7
+    assert row["balanced_accuracy"] > 0.65  # 0.5 if decided for the likeliest
     test = study.record_["methods"][0]["test"]
     assert test["threshold"] < 0.3
     assert list(test["pr"]) == ["yes"]

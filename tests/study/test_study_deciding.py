@@ -12,6 +12,7 @@ from bosquet.study.deciding import (
     best_threshold,
     choose_decision,
     needs_threshold,
+    steady_threshold,
     unseen_answers,
 )
 from bosquet.study.method import Candidate
@@ -40,6 +41,40 @@ def test_no_threshold_is_cheaper_than_the_chosen_one(seed, alarm, miss, ties):
     chosen = cost(best_threshold(p, event, alarm=alarm, miss=miss))
     middles = np.concatenate([[0], (np.sort(p)[1:] + np.sort(p)[:-1]) / 2, [1.1]])
     assert chosen <= min(cost(t) for t in middles) + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), times=st.lists(st.integers(0, 3), min_size=12, max_size=12))
+def test_a_row_that_counts_twice_is_two_rows(seed, times):
+    random = np.random.default_rng(seed)
+    p, event, times = random.random(12), random.random(12) < 0.4, np.array([*times[:-1], 1])
+    costs = {"alarm": 1.0, "miss": 2.0}
+    counted = best_threshold(p, event, times=times, **costs)
+    assert counted == best_threshold(np.repeat(p, times), np.repeat(event, times), **costs)
+
+
+def test_thresholds_of_draws_vary_less_and_decide_better_than_that_of_the_rows():
+    random = np.random.default_rng(1)
+    right = np.log(0.05 / 0.95)  # where balanced accuracy is best of calibrated scores
+    apart = {best_threshold: [], steady_threshold: []}
+    for _ in range(40):
+        p = random.beta(0.5, 9.5, size=600)
+        event = random.random(600) < p
+        weights = {"alarm": 1 / (~event).sum(), "miss": 1 / event.sum()}
+        for rule, found in apart.items():
+            t = rule(p, event, **weights)
+            found.append(np.log(t / (1 - t)) - right)
+    best, steady = (np.array(found) for found in apart.values())
+    assert steady.std() < 0.85 * best.std()
+    assert (steady**2).mean() < 0.8 * (best**2).mean()
+
+
+def test_a_threshold_is_found_of_a_single_event_and_of_none():
+    p = np.array([0.1, 0.2, 0.9])
+    for event in ([False, False, True], [False, False, False], [True, True, True]):
+        t = steady_threshold(p, np.array(event), alarm=1.0, miss=1.0)
+        assert 0 < t < 1
+        assert ((p >= t) == event).all() or not any(event)
 
 
 @settings(max_examples=40, deadline=None)

@@ -199,7 +199,9 @@ class Run:
         if candidate is not None and fitted is not None:
             return candidate, fitted
         if candidate is None:
-            again, fitted = run_trial(study, method, split, seconds=self._again(), first=None)
+            seconds = self._again()
+            ready = schedule.told_of_others(method, split, seconds)
+            again, fitted = run_trial(study, ready, split, seconds=seconds, first=None)
             if fitted is not None and again.setting == outcome.setting:
                 return study.candidates[method.name], fitted
             candidate = study.candidates.get(method.name)

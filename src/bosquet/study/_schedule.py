@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bosquet.study._candidates import candidate_with
 from bosquet.study._clock import Clock
 from bosquet.study._journal import Journal
 from bosquet.study._outcomes import How, Outcome
 from bosquet.study._splits import Split, split_rows
 from bosquet.study._trial import Setting, narrowed, run_trial
-from bosquet.study.method import Method
+from bosquet.study.method import Chosen, Method
 
 # Shares of the budget that are used up when: the first round ends, all rounds end. The rest is for
 # explaining the winner and fitting it to all rows.
@@ -32,6 +33,8 @@ MEASURABLE, MOST_OVERRUN = 0.5, 4.0
 # A method is stopped when it takes so many times its share and this share of the budget.
 FAR_OVER, LARGEST_SHARE = 3.0, 0.12
 WIDE = 500  # columns
+# Share of the budget for what is tried last; the rest of the first round is worth more as further rounds.
+MOST_FOR_COMBINING = 0.08
 
 # What a method's time is worth against the others', and with it the order: the constant, what is cheap and
 # readable, then what is most often best, then the rest. What a method leaves is the others': a cheap one
@@ -43,7 +46,7 @@ _WORTH = {
     "linear": 1.0,
     "logistic": 1.0,
     "cart": 1.0,
-    "gradient-boosting": 4.0,
+    "gradient-boosting": 8.0,
     "random-forest": 2.0,
     "balanced-bagging": 1.5,
     "qda": 0.6,
@@ -53,21 +56,28 @@ _WORTH = {
     "adaboost": 1.2,
     "rusboost": 1.2,
     "extra-trees": 1.2,
-    "super-learner": 2.5,
     "bagging": 0.8,
     "mlp": 1.0,
     "svm-gaussian": 1.0,
     "svr-gaussian": 1.0,
     "svm-linear": 0.6,
     "svr-linear": 0.6,
+    "super-learner": 4.0,
 }
 _WORTH_OF_OTHERS = 0.5
 
 
 def in_order(methods: Iterable[Method]) -> list[Method]:
-    """The methods by what is to be known first; those not known here keep their order, at the end."""
+    """The methods by what is to be known first; those not known here keep their order, behind the others.
+
+    Last are those that combine others.
+    """
     places = {name: place for place, name in enumerate(_WORTH)}
-    return sorted(methods, key=lambda method: places.get(method.name, len(places)))
+
+    def place(method: Method) -> tuple[bool, int]:
+        return method.combines is not None, places.get(method.name, len(places))
+
+    return sorted(methods, key=place)
 
 
 def worth(method: Method) -> float:
@@ -118,6 +128,23 @@ class Schedule:
         found = [self.journal.get(split.number, method.name) for split in self.splits]
         return [outcome for outcome in found if outcome is not None]
 
+    def told_of_others(self, method: Method, split: Split, seconds: float | None) -> Method:
+        """A method that combines others, with the candidates that follow from what was chosen of them."""
+        combines = method.combines
+        if combines is None:
+            return method
+        chosen = {}
+        for other, outcome in self._going(split.number):
+            fewer = len(split.train) / max(outcome.rows_used, 1)
+            if other.combines or (outcome.subsampled and seconds is None):
+                continue
+            shape = replace(self.study.shape, n_rows=outcome.rows_used)
+            candidate = candidate_with(other, shape, outcome.setting)
+            if candidate is not None:
+                # What was too dear for all rows costs at worst as kernels do.
+                chosen[other.name] = Chosen(candidate, outcome.one_fit_seconds * fewer**2)
+        return replace(method, candidates=lambda shape: combines(shape, chosen, seconds))
+
     # ---------------------------------------------------------------- rounds
     def _first_round(self) -> None:
         split = self.split(0)
@@ -130,7 +157,8 @@ class Schedule:
                 else:
                     seconds = self._share(self.methods[place:])
                     limits: dict[str, Any] = {"seconds": seconds, "at_most": self._at_most(seconds)}
-                    outcome, estimator = run_trial(self.study, method, split, **limits)
+                    ready = self.told_of_others(method, split, seconds)
+                    outcome, estimator = run_trial(self.study, ready, split, **limits)
                     self._keep_leader(outcome, estimator)
                     self._learn_overrun(outcome, seconds)
                 self.journal.add(outcome, self.clock.elapsed())
@@ -159,7 +187,11 @@ class Schedule:
         share = worth(waiting[0]) / (worth(waiting[0]) + sum(map(worth, suited)))
         # Where the first round is late, it takes from the others.
         left = max(self.clock.left(END_OF_FIRST_ROUND), self.clock.left(END_OF_ROUNDS) / 3)
-        return max(left, 0.0) * share / self.overrun
+        seconds = max(left, 0.0) * share / self.overrun
+        if waiting[0].combines:
+            assert self.clock.budget is not None
+            seconds = min(seconds, MOST_FOR_COMBINING * self.clock.budget)
+        return seconds
 
     def _learn_overrun(self, outcome: Outcome, seconds: float | None) -> None:
         """How far methods go over their time here: a limit is soft, and machines are busy."""
@@ -180,15 +212,16 @@ class Schedule:
                 self.journal.drop_round(number)
                 return False
             seconds = None if not self.clock.timed else max(first.seconds, 0.2)
-            outcome, _ = run_trial(self.study, method, split, seconds=seconds, how=how, first=first)
+            ready = self.told_of_others(method, split, seconds)
+            outcome, _ = run_trial(self.study, ready, split, seconds=seconds, how=how, first=first)
             self.journal.add(outcome, self.clock.elapsed())
             self.told(method, outcome, len(going) - place - 1)
         self.splits.append(split)
         return True
 
-    def _going(self) -> list[tuple[Method, Outcome]]:
-        """The methods that the first round has not stopped, with what came of them there."""
-        pairs = [(method, self.journal.get(0, method.name)) for method in self.methods]
+    def _going(self, number: int = 0) -> list[tuple[Method, Outcome]]:
+        """The methods that a round, or the first, has not stopped, with what came of them there."""
+        pairs = [(method, self.journal.get(number, method.name)) for method in self.methods]
         return [(method, first) for method, first in pairs if first and first.status == "done"]
 
     def _how(self, number: int, so_far: How) -> How | None:

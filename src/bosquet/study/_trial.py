@@ -221,7 +221,7 @@ def _fitted(
         n_jobs=1 if at_most is not None else study.n_jobs,
     )
     outcome.curve, outcome.message = plain(tuned.curve), tuned.message
-    outcome.one_fit_seconds = tuned.seconds / (_fits_of(tuned.curve) + 1)
+    outcome.one_fit_seconds = tuned.fit_seconds or tuned.seconds / (_fits_of(tuned.curve) + 1)
     if split.number == 0:
         study.candidates[method.name] = tuned.candidate
     return tuned.candidate, tuned.estimator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,11 +34,20 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """What was chosen of another method on the same training rows, and the seconds that one fit took."""
+
+    candidate: Candidate
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Method:
     """A row of the leaderboard.
 
     `candidates` are in order of complexity; `rows_affordable` is the number of training rows beyond which
-    one fit costs more than the seconds given (the study then hands it a subsample, and says so).
+    one fit costs more than the seconds given (the study then hands it a subsample, and says so). A method
+    that `combines` is tried after all others, and told what was chosen of each and the seconds it has.
     """
 
     name: str
@@ -57,3 +66,6 @@ class Method:
     suits: Callable[[TableShape], str] = field(
         default=lambda shape: ""
     )  # "" or why it is left out here
+    combines: (
+        Callable[[TableShape, Mapping[str, Chosen], float | None], Sequence[Candidate]] | None
+    ) = None

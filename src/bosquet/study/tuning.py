@@ -45,6 +45,8 @@ class Tuned:
         Candidates left out and why, and what the fit warned of; "" where all went well.
     seconds : float
         Tuning and fitting.
+    fit_seconds : float or None
+        The last fit, of the chosen candidate to all rows; None where it was among those that tuned.
     """
 
     setting: dict[str, Any]
@@ -53,6 +55,7 @@ class Tuned:
     estimator: Any
     message: str
     seconds: float
+    fit_seconds: float | None
 
 
 def tune(
@@ -293,7 +296,7 @@ class _Search:
     def _finished(
         self, candidate: Candidate, curve: Curve | None, estimator: Any, warned: Sequence[str]
     ) -> Tuned:
-        warnings = list(warned)
+        warnings, fit_seconds = list(warned), None
         if estimator is None:
             estimator = candidate.make(self.seed)
             weight = self.rows.weight
@@ -307,10 +310,10 @@ class _Search:
                 raise ValueError(
                     f"{self.method.title} with {candidate.label}: {first_line(result.error)}"
                 ) from result.error
-            warnings = result.warned
+            warnings, fit_seconds = result.warned, result.seconds
         message = "; ".join(_distinct([*self.notes, *warnings]))
         setting = dict(candidate.setting)
-        return Tuned(setting, curve, candidate, estimator, message, self.clock.elapsed)
+        return Tuned(setting, curve, candidate, estimator, message, self.clock.elapsed, fit_seconds)
 
 
 def _envelope(trials: Sequence[_Trial], chosen: _Trial, higher: bool) -> list[CurvePoint]:

@@ -28,6 +28,9 @@ MOST_ROUNDS, MOST_POINTS = 2_000, 60
 PATIENCE = 120
 LEARNING_RATE = 0.05
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
+# Of a small table each node sees a quarter of the columns, if that is two at least, and some rounds six rows
+# in ten: trees that differ from each other learn less by heart.
+FEW_COLUMNS, QUARTER, DRAWN = 8, 0.25, 0.6
 
 
 class Trees(NamedTuple):
@@ -36,16 +39,17 @@ class Trees(NamedTuple):
     leaves: int
     least: int  # rows of a leaf
     columns: float = 0.5  # share of them that a node chooses from
+    drawn: float = 1.0  # share of the rows that a round sees
     class_weight: Any = None
 
     def setting(self) -> dict[str, Any]:
         setting: dict[str, Any] = {"max_leaf_nodes": self.leaves, "min_samples_leaf": self.least}
-        setting |= {"max_features": self.columns, "learning_rate": LEARNING_RATE}
+        setting |= {"max_features": self.columns, "subsample": self.drawn}
+        setting |= {"learning_rate": LEARNING_RATE}
         return setting | ({"class_weight": self.class_weight} if self.class_weight else {})
 
     def label(self) -> str:
-        few = f", {self.columns:.0%} of the columns" if self.columns != 0.5 else ""
-        return f"{self.leaves} leaves{few}" + (", classes weighted" if self.class_weight else "")
+        return f"{self.leaves} leaves" + (", classes weighted" if self.class_weight else "")
 
     @classmethod
     def of(cls, setting: dict[str, Any]) -> Trees:
@@ -53,6 +57,7 @@ class Trees(NamedTuple):
             setting["max_leaf_nodes"],
             setting["min_samples_leaf"],
             setting["max_features"],
+            setting["subsample"],
             setting.get("class_weight"),
         )
 
@@ -90,18 +95,20 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             family=trees.label(),
             stages=staged_answers,
         )
-        for sizes in _small_tables_trees(shape)
+        for sizes in small_tables_trees(shape)
         for trees in [sizes._replace(class_weight=weight) for weight in weights]
         for rounds in (ROUNDS if shape.n_indicators <= WIDE else ROUNDS_OF_WIDE)
     ]
 
 
-def _small_tables_trees(shape: TableShape) -> list[Trees]:
-    least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
-    found = [Trees(leaves, least) for leaves in (4, 8, 20)]
-    if shape.n_rows >= LARGE_TREES_FROM and shape.n_numbers + shape.n_categories >= MANY_COLUMNS:
-        # Fine trees that differ from each other: best where many columns tell a little each.
-        found.append(Trees(31, 5, 0.25))
+def small_tables_trees(shape: TableShape) -> list[Trees]:
+    """Trees of which one is best on most tables of few rows, the smallest first."""
+    columns = shape.n_numbers + shape.n_categories
+    share = QUARTER if columns >= FEW_COLUMNS else 2 * QUARTER
+    few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
+    found = [Trees(4, few, share), Trees(8, few, share, DRAWN), Trees(20, many, share, DRAWN)]
+    if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
+        found.append(Trees(31, few, share))  # best where many columns tell a little each
     return found
 
 

@@ -1,28 +1,43 @@
-"""The super learner: a convex combination of a few cheap methods, weighed by their folds."""
+"""The super learner: a convex combination of what was chosen of other methods, weighed by their folds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from bosquet.experts import SuperLearnerClassifier, SuperLearnerRegressor
 from bosquet.forests import ExtraTreesClassifier, ExtraTreesRegressor
 from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.method import Candidate, Chosen, Method, TableShape
 from bosquet.study.methods import forests, gradient, linear, logistic
 
-# From this many rows on two parts of the rows are enough to weigh a handful of learners.
-FEW_FOLDS_FROM = 10_000
+# Folds that weigh the learners; the more rows, the fewer it takes.
+FOLDS, FEW_FOLDS, FEW_FOLDS_FROM = 5, 2, 10_000
+# Methods that go wrong in different ways, those first that should be in it when time is short. Their weights
+# leave out what brings nothing.
+LEARNERS = (
+    "gradient-boosting",
+    "logistic",
+    "linear",
+    "random-forest",
+    "svm-gaussian",
+    "svr-gaussian",
+    "polynomial",
+    "extra-trees",
+    "svm-laplacian",
+    "svr-laplacian",
+    "mlp",
+)
+FEWEST = 3  # learners, however short the time
 
 
 def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
     """A linear method, trees side by side, trees one after the other."""
     classes = shape.task != "regression"
-    large = shape.n_rows >= 5000
-    least = 20 if shape.n_rows >= 2000 else 5 if shape.n_rows >= 200 else 2
-    leaves, rounds = (31, 350) if large else (8, 200)
-    boosted = gradient.boosted(classes, gradient.Trees(leaves, least), rounds, seed)
+    large = shape.n_rows >= gradient.FOLDS_BELOW
+    trees = gradient.Trees(31, 20) if large else gradient.small_tables_trees(shape)[1]
+    boosted = gradient.boosted(classes, trees, 350 if large else 200, seed)
     grown: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
     columns = shape.n_numbers + shape.n_categories
     q = forests.columns_drawn(columns, classes)[-1]
@@ -39,16 +54,53 @@ def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
     return [plain, ("forest", forest), ("extra_trees", extra), ("boosting", boosted)]
 
 
-def _make(shape: TableShape, seed: int) -> Any:
+def _folds(shape: TableShape) -> int:
+    return FEW_FOLDS if shape.n_rows >= FEW_FOLDS_FROM else FOLDS
+
+
+def _combined(shape: TableShape, learners: list[tuple[str, Any]], seed: int) -> Any:
     kind: Any = SuperLearnerRegressor if shape.task == "regression" else SuperLearnerClassifier
-    cv = 2 if shape.n_rows >= FEW_FOLDS_FROM else 5
-    return kind(_learners(shape, seed), cv=cv, random_state=seed)
+    return kind(learners, cv=_folds(shape), random_state=seed)
+
+
+def _candidate(shape: TableShape, names: list[str], learners: Any) -> Candidate:
+    setting = {"learners": names, "combination": "convex"}
+    return Candidate(
+        len(names),
+        f"{len(names)} learners",
+        setting,
+        lambda seed: _combined(shape, learners(seed), seed),
+    )
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
+    """Where nothing has been tuned: a few cheap methods as they come."""
     names = [name for name, _ in _learners(shape, 0)]
-    setting = {"learners": names, "combination": "convex"}
-    return [Candidate(len(names), f"{len(names)} learners", setting, partial(_make, shape))]
+    return [_candidate(shape, names, partial(_learners, shape))]
+
+
+def _combines(
+    shape: TableShape, chosen: Mapping[str, Chosen], seconds: float | None
+) -> Sequence[Candidate]:
+    """What was chosen of other methods, as many of them as there is time to fit in every fold."""
+    names: list[str] = []
+    spent, fits = 0.0, _folds(shape) + 1
+    for name in filter(chosen.__contains__, LEARNERS):
+        cost = fits * chosen[name].seconds
+        if seconds is None or spent + cost <= seconds or len(names) < FEWEST:
+            names.append(name)
+            spent += cost
+    if len(names) < 2:
+        return _candidates(shape)
+    return [_candidate(shape, names, partial(_made, names, chosen))]
+
+
+def _made(names: list[str], chosen: Mapping[str, Chosen], seed: int) -> list[tuple[str, Any]]:
+    learners = [(name, chosen[name].candidate.make(seed)) for name in names]
+    for _, learner in learners:
+        if "oob_score" in learner.get_params(deep=False):
+            learner.set_params(oob_score=False)  # the folds judge it
+    return learners
 
 
 def _details(fitted: Any) -> dict[str, Any]:
@@ -83,5 +135,6 @@ METHODS = [
         },
         rows_affordable=FitCost(0.25, columns=0.3, classes=0.3, fixed=0.2, encoded=False),
         details=_details,
+        combines=_combines,
     )
 ]

@@ -1,0 +1,116 @@
+"""The super learner of a study combines what was chosen of the other methods on the same training rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from stand_ins import linear, method
+
+from bosquet import Study
+from bosquet.study.method import Candidate, Chosen
+from bosquet.study.methods import METHODS
+from bosquet.study.methods.super_learner import FEWEST, LEARNERS
+from bosquet.study.shapes import table_shape
+
+NAMES = ["linear", "polynomial", "random-forest", "super-learner"]
+WITHOUT_CLOCK = ["fit_seconds", "predict_microseconds"]
+
+
+def rows(n=150):
+    random = np.random.default_rng(5)
+    a, b = random.normal(size=n), random.normal(size=n)
+    return pd.DataFrame({"a": a, "b": b, "y": a + a * b + random.normal(size=n) / 2})
+
+
+def study(**more):
+    given = {"methods": NAMES, "budget": None, "repeats": 2, "verbose": 0, "random_state": 0}
+    return Study(**{**given, **more})
+
+
+@pytest.fixture(scope="module")
+def done():
+    return study().fit(rows(), "y")
+
+
+def shape():
+    table = rows()
+    return table_shape(table.drop(columns="y"), table["y"].to_numpy(), "regression")
+
+
+def test_its_learners_have_the_settings_that_were_chosen(done):
+    found = {m["name"]: m for m in done.record_["methods"]}
+    assert found["super-learner"]["setting"]["learners"] == [
+        "linear",
+        "random-forest",
+        "polynomial",
+    ]
+    weights = found["super-learner"]["details"]["weights"]
+    assert set(weights) == {"linear", "random-forest", "polynomial"}
+    assert sum(weights.values()) == pytest.approx(1)
+
+
+def test_its_learners_are_the_candidates_given_without_votes_out_of_bag():
+    one = METHODS["random-forest"].candidates(shape())[-1]
+    other = METHODS["linear"].candidates(shape())[0]
+    given = {"random-forest": Chosen(one, 1.0), "linear": Chosen(other, 1.0)}
+    combined = METHODS["super-learner"].combines(shape(), given, None)[0].make(3)
+    learners = dict(combined.estimators)
+    assert list(learners) == ["linear", "random-forest"]
+    forest = one.make(3).set_params(oob_score=False)
+    assert learners["random-forest"].get_params() == forest.get_params()
+
+
+def test_it_is_no_worse_than_its_learners_by_much(done):
+    table = done.table_
+    assert table.loc["super-learner", "rmse"] < 1.05 * table["rmse"].min()
+
+
+def test_a_study_taken_up_before_the_last_method_ends_with_the_same_table(tmp_path, done):
+    path = tmp_path / "study.jsonl"
+    study(checkpoint=path).fit(rows(), "y")
+    lines = path.read_bytes().splitlines(keepends=True)
+    for kept in (len(NAMES), len(NAMES) + 1, len(lines) - 1):
+        path.write_bytes(b"".join(lines[:kept]))
+        again = study(checkpoint=path).fit(rows(), "y")
+        pd.testing.assert_frame_equal(
+            again.table_.drop(columns=WITHOUT_CLOCK), done.table_.drop(columns=WITHOUT_CLOCK)
+        )
+        assert np.array_equal(again.predict(rows()), done.predict(rows()))
+
+
+def test_without_other_methods_it_brings_its_own_learners():
+    alone = study(methods=["super-learner"], repeats=1).fit(rows(), "y")
+    row = next(m for m in alone.record_["methods"] if m["name"] == "super-learner")
+    assert row["setting"]["learners"] == ["linear", "forest", "extra_trees", "boosting"]
+
+
+def chosen(seconds):
+    candidate = Candidate(1.0, "one", {}, lambda seed: None)
+    return {name: Chosen(candidate, seconds) for name in [*LEARNERS, "lda"]}
+
+
+def test_the_dearer_its_learners_the_fewer_are_taken():
+    combines = METHODS["super-learner"].combines
+
+    def learners(seconds, given):
+        return combines(shape(), chosen(seconds), given)[0].setting["learners"]
+
+    assert learners(1.0, None) == list(LEARNERS)
+    assert learners(1.0, 6.0 * 5) == list(LEARNERS[:5])
+    assert learners(1.0, 0.1) == list(LEARNERS[:FEWEST])
+    cheap = chosen(1.0) | {"mlp": Chosen(chosen(0)["mlp"].candidate, 0.0)}
+    assert "mlp" in combines(shape(), cheap, 6.0 * 5)[0].setting["learners"]
+
+
+def test_a_method_of_ones_own_may_combine_others():
+    seen = []
+
+    def combines(shape, chosen, seconds):
+        seen.append(sorted(chosen))
+        return [chosen["linear"].candidate]
+
+    own = method("copy", None, combines=combines)
+    found = study(methods=[own, linear()], repeats=1).fit(rows(), "y")
+    assert seen
+    assert set(map(tuple, seen)) == {("constant", "linear")}
+    table = found.table_
+    assert table.loc["copy", "rmse"] == pytest.approx(table.loc["linear", "rmse"])
