@@ -35,7 +35,8 @@ class Outcome:
     seconds: float = 0.0  # all of it
     fit_seconds: float = 0.0  # tuning and fitting
     one_fit_seconds: float = 0.0  # about
-    judge_seconds: float = 0.0  # the threshold, and predicting the test rows
+    decision_seconds: float = 0.0  # finding the threshold
+    judge_seconds: float = 0.0  # predicting the test rows
     predict_microseconds: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
     threshold: float | None = None

@@ -25,6 +25,7 @@ END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.78
 # Further rounds there should be time for; they tune over fewer candidates if that is what it takes.
 ROUNDS_WANTED, FEWEST_ROUNDS = 4, 2
 REPEATS_COUNTED, REPEATS_TIMED = 5, 10
+DEARER = 1.5  # a fit of the choice, at most, beside what one is thought to take
 # Less than this share of the budget before the rounds must end, and no further method is begun.
 LEAST_SHARE = 0.02
 NO_TIME = "no time was left for it"
@@ -248,18 +249,18 @@ class Schedule:
             if latest is not None:
                 total += latest
             elif how == "all":
-                total += first.fit_seconds + first.judge_seconds
+                total += first.fit_seconds + first.decision_seconds + first.judge_seconds
             else:
                 total += self._reduced(method, first, how)
         return total
 
     def _reduced(self, method: Method, first: Outcome, how: How) -> float:
         """Seconds of a method that is tuned over fewer candidates than in the first round, or not at all."""
-        rest = first.judge_seconds
         # The choice may be dearer than the average candidate.
-        one_fit = min(first.fit_seconds, 2 * first.one_fit_seconds)
-        if how == "same":
-            return rest + one_fit
+        one_fit = min(first.fit_seconds, DEARER * first.one_fit_seconds)
+        if how == "same":  # the threshold as well
+            return first.judge_seconds + one_fit
+        rest = first.decision_seconds + first.judge_seconds
         shape = replace(self.study.shape, n_rows=first.rows_used)
         candidates = len(method.candidates(shape))
         near = len(narrowed(method, shape, first.setting).candidates(shape))

@@ -128,8 +128,10 @@ def _tried(
     outcome.setting = plain(candidate.setting)
     decision = _decision(study, candidate, estimator, X, y, split, how, first)
     outcome.threshold = decision.threshold
+    decided = time.perf_counter()
+    outcome.decision_seconds = decided - fitted
     _judge(study, estimator, split, decision, outcome)
-    outcome.judge_seconds = time.perf_counter() - fitted
+    outcome.judge_seconds = time.perf_counter() - decided
     outcome.details = plain(method.details(estimator))
     outcome.status = "done"
     return estimator

@@ -110,10 +110,14 @@ def unseen_answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of training rows by models that have not seen them, and these rows' labels.
 
-    Those of a bagged model are the votes of the trees whose bags a row is not in, which are there already;
-    of others they are by folds.
+    Those of a bagged model are the votes of the trees whose bags a row is not in, those of a super learner
+    what its learners said in the folds that weighed them, both of which are there already; of others they
+    are by folds.
     """
     votes = getattr(fitted, "oob_decision_function_", None)
+    said = getattr(fitted, "cv_predictions_", None)
+    if said is not None:
+        votes = np.tensordot(said, fitted.weights_, axes=(1, 0))
     if votes is not None and len(votes) == len(y):
         known = np.isfinite(votes).all(axis=1)
         if known.mean() > MOST_ROWS:
