@@ -23,9 +23,9 @@ from bosquet.study.method import Chosen, Method
 # explaining the winner and fitting it to all rows.
 END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.78
 # Further rounds there should be time for; they tune over fewer candidates if that is what it takes.
-ROUNDS_WANTED, FEWEST_ROUNDS = 4, 2
+ROUNDS_WANTED = 4
 REPEATS_COUNTED, REPEATS_TIMED = 5, 10
-DEARER = 1.5  # a fit of the choice, at most, beside what one is thought to take
+DEARER = 1.2  # a fit of the choice, at most, beside what one is thought to take
 # Less than this share of the budget before the rounds must end, and no further method is begun.
 LEAST_SHARE = 0.02
 NO_TIME = "no time was left for it"
@@ -238,8 +238,7 @@ class Schedule:
         for how in ways[ways.index(so_far) :]:
             if left >= max(wanted, 1) * self._estimate(going, how):
                 return how
-        needed = max(FEWEST_ROUNDS - (number - 1), 1)
-        return "same" if left >= needed * self._estimate(going, "same") else None
+        return "same" if left >= self._estimate(going, "same") else None
 
     def _estimate(self, going: Sequence[tuple[Method, Outcome]], how: How) -> float:
         """Seconds that a round of these methods takes."""

@@ -203,7 +203,7 @@ class _Search:
             self.one_se, self.seed, np.flatnonzero(number), np.flatnonzero(number == 0),
         )  # fmt: skip
         trials: list[_Trial] = []
-        found: dict[str, Found] = {}
+        found: list[Found] = []
         longest = 0.0
         for candidate in candidates:
             if trials and not self.clock.allows(longest):
@@ -218,9 +218,9 @@ class _Search:
                 continue
             judged = Judged(result.value.score, result.value.spread)
             trials.append(_Trial(candidate, judged, result.warned))
-            found[candidate.label] = result.value
+            found.append(result.value)
         chosen = self._chosen(trials, self.metric.higher_is_better)
-        best = found[chosen.candidate.label]
+        best = found[trials.index(chosen)]
         curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
         return self._finished(best.candidate, curve, best.estimator, chosen.warned)
 

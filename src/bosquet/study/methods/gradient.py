@@ -28,8 +28,8 @@ MOST_ROUNDS, MOST_POINTS = 2_000, 60
 PATIENCE = 120
 LEARNING_RATE = 0.05
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
-# Of a small table each node sees a quarter of the columns, if that is two at least, and some rounds six rows
-# in ten: trees that differ from each other learn less by heart.
+# Each node sees half of the columns or a quarter of them, if that is two at least, and some rounds of small
+# tables six rows in ten: trees that differ from each other learn less by heart.
 FEW_COLUMNS, QUARTER, DRAWN = 8, 0.25, 0.6
 
 
@@ -82,9 +82,8 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 tunes=partial(_tunes, classes, trees),
                 remakes=partial(_remakes, classes),
             )
-            for leaves in (8, 16, 31, 63)
-            for weight in weights
-            for trees in [Trees(leaves, 20, class_weight=weight)]
+            for sizes in _large_tables_trees(shape)
+            for trees in [sizes._replace(class_weight=weight) for weight in weights]
         ]
     return [
         Staged(
@@ -99,6 +98,13 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
         for trees in [sizes._replace(class_weight=weight) for weight in weights]
         for rounds in (ROUNDS if shape.n_indicators <= WIDE else ROUNDS_OF_WIDE)
     ]
+
+
+def _large_tables_trees(shape: TableShape) -> list[Trees]:
+    found = [Trees(leaves, 20) for leaves in (8, 16, 31, 63)]
+    if shape.n_numbers + shape.n_categories >= FEW_COLUMNS:
+        found.insert(3, Trees(31, 20, QUARTER))
+    return found
 
 
 def small_tables_trees(shape: TableShape) -> list[Trees]:

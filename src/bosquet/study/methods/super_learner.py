@@ -130,7 +130,7 @@ METHODS = [
             "consistent": ("partly", "as soon as one of its learners is"),
             "minimax": ("partly", "takes on the rate of its best learner"),
             "non_asymptotic": ("yes", "an oracle inequality: close to the best combination"),
-            "parameter_free": ("partly", "folds find the weights; learners are given"),
+            "parameter_free": ("partly", "folds find the weights; learners are tuned before"),
             "online": ("no", "weights come from folds of all rows"),
         },
         rows_affordable=FitCost(0.25, columns=0.3, classes=0.3, fixed=0.2, encoded=False),
