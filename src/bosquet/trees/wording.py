@@ -203,9 +203,17 @@ def share_text(share: float) -> str:
 
 
 def number(value: float, digits: int = 6) -> str:
-    """A number for people: a few significant digits, whole numbers as they are."""
-    if value == int(value) if np.isfinite(value) else False:
-        return str(int(value)) if abs(value) < 1e15 else f"{value:.{digits}g}"
+    """A number for people: a few significant digits, whole and large numbers without powers of ten.
+
+    >>> number(4.5), number(12.0), number(253_912.4, 4), number(2e-9)
+    ('4.5', '12', '253912', '2e-09')
+    """
+    if (
+        np.isfinite(value)
+        and abs(value) < 1e15
+        and (value == int(value) or abs(value) >= 10**digits)
+    ):
+        return str(round(value))
     return f"{value:.{digits}g}"
 
 
