@@ -101,6 +101,49 @@ def test_the_dearer_its_learners_the_fewer_are_taken():
     assert "mlp" in combines(shape(), cheap, 6.0 * 5)[0].setting["learners"]
 
 
+def test_machines_are_left_out_where_a_fold_may_not_hold_their_own_folds():
+    combines = METHODS["super-learner"].combines
+    random = np.random.default_rng(0)
+    for rare, there in ((5, False), (8, True)):
+        y = (np.arange(200) < rare).astype(int)
+        few = table_shape(pd.DataFrame({"a": random.normal(size=200)}), y, "binary")
+        names = combines(few, chosen(1.0), None)[0].setting["learners"]
+        assert ("svm-gaussian" in names) == there
+
+
+def test_a_timed_study_taken_up_again_combines_the_same_learners(tmp_path):
+    path = tmp_path / "study.jsonl"
+    first = study(checkpoint=path, budget="20s", repeats=1).fit(rows(), "y")
+    again = study(checkpoint=path, budget="20s", repeats=1).fit(rows(), "y")
+    pd.testing.assert_frame_equal(first.table_, again.table_)
+    assert np.array_equal(first.predict(rows()), again.predict(rows()))
+
+
+def test_what_cannot_be_combined_is_told_of_the_method_alone():
+    def refuses(shape, chosen, seconds):
+        raise ValueError("nothing goes together")
+
+    own = method("picky", None, combines=refuses)
+    table = study(methods=[own, linear()], repeats=1).fit(rows(), "y").table_
+    assert table.loc["picky", "status"] == "failed"
+    assert "nothing goes together" in table.loc["picky", "message"]
+    assert table.loc["linear", "status"] == "done"
+
+
+def test_the_true_rule_is_not_combined():
+    seen = []
+
+    def combines(shape, chosen, seconds):
+        seen.append(sorted(chosen))
+        return [chosen["linear"].candidate]
+
+    own = method("copy", None, combines=combines)
+    study(methods=[own, linear()], repeats=1).fit(
+        rows(), "y", bayes=lambda X: np.asarray(X["a"]) * (1 + np.asarray(X["b"]))
+    )
+    assert seen[0] == ["constant", "linear"]
+
+
 def test_a_method_of_ones_own_may_combine_others():
     seen = []
 

@@ -11,7 +11,7 @@ from bosquet.study._candidates import groups_of
 from bosquet.study._costs import FEWEST_ROWS, modelled_seconds
 from bosquet.study._trying import try_all
 from bosquet.study.judging import LARGE, Rows, way_for
-from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.pipelines import fit_weighted
 
 # Rows of the fit that tells how fast this machine is.
@@ -51,6 +51,8 @@ def affordable_rows(
     int
         At most the rows there are.
     """
+    if method.rows_affordable is all_rows:
+        return shape.n_rows
     candidates = list(method.candidates(shape))
     speed = _speed(method, candidates, Rows(X, np.asarray(y)), shape, random_state)
     way = way_for(method, by, shape.n_rows)

@@ -16,7 +16,7 @@ import numpy as np
 from bosquet.study._clock import in_words
 from bosquet.study._outcomes import Outcome
 
-VERSION = 1
+VERSION = 2
 
 
 def fingerprint_of_table(frame: Any, y: np.ndarray) -> str:

@@ -200,7 +200,7 @@ class Run:
             return candidate, fitted
         if candidate is None:
             seconds = self._again()
-            ready = schedule.told_of_others(method, split, seconds)
+            ready = schedule.told_of_others(method, split, seconds, outcome)
             again, fitted = run_trial(study, ready, split, seconds=seconds, first=None)
             if fitted is not None and again.setting == outcome.setting:
                 return study.candidates[method.name], fitted

@@ -8,7 +8,9 @@ schedule is counted: every round tunes over all candidates, and nothing depends 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from bosquet.study._candidates import candidate_with
@@ -17,7 +19,8 @@ from bosquet.study._journal import Journal
 from bosquet.study._outcomes import How, Outcome
 from bosquet.study._splits import Split, split_rows
 from bosquet.study._trial import Setting, narrowed, run_trial
-from bosquet.study.method import Chosen, Method
+from bosquet.study.choosing import TRUTH
+from bosquet.study.method import Candidate, Chosen, Method, TableShape, all_rows
 
 # Shares of the budget that are used up when: the first round ends, all rounds end. The rest is for
 # explaining the winner and fitting it to all rows.
@@ -25,7 +28,7 @@ END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.78
 # Further rounds there should be time for; they tune over fewer candidates if that is what it takes.
 ROUNDS_WANTED = 4
 REPEATS_COUNTED, REPEATS_TIMED = 5, 10
-DEARER = 1.2  # a fit of the choice, at most, beside what one is thought to take
+DEARER = 1.2  # what a fit takes at most, beside what one is thought to take
 # Less than this share of the budget before the rounds must end, and no further method is begun.
 LEAST_SHARE = 0.02
 NO_TIME = "no time was left for it"
@@ -129,22 +132,41 @@ class Schedule:
         found = [self.journal.get(split.number, method.name) for split in self.splits]
         return [outcome for outcome in found if outcome is not None]
 
-    def told_of_others(self, method: Method, split: Split, seconds: float | None) -> Method:
-        """A method that combines others, with the candidates that follow from what was chosen of them."""
-        combines = method.combines
-        if combines is None:
+    def told_of_others(
+        self, method: Method, split: Split, seconds: float | None, first: Outcome | None = None
+    ) -> Method:
+        """A method that combines others, with the candidates that follow from what was chosen of them.
+
+        Under a clock it combines the same ones as in its `first` outcome.
+        """
+        if method.combines is None:
             return method
+        chosen = self._chosen_of_others(split)
+        if first is not None and seconds is not None:
+            seconds = None
+            learners = first.setting.get("learners", chosen)
+            chosen = {name: one for name, one in chosen.items() if name in learners}
+        shape = replace(self.study.shape, n_rows=len(split.train))
+        try:
+            candidates = list(method.combines(shape, chosen, seconds))
+        except Exception as error:  # of the method's own; its trial tells it
+            return replace(method, candidates=partial(_failing, error))
+        if not candidates:
+            return method
+        return replace(method, candidates=lambda shape: candidates, rows_affordable=all_rows)
+
+    def _chosen_of_others(self, split: Split) -> dict[str, Chosen]:
+        """What was chosen on a split of the methods that could afford all of its training rows."""
         chosen = {}
         for other, outcome in self._going(split.number):
-            fewer = len(split.train) / max(outcome.rows_used, 1)
-            if other.combines or (outcome.subsampled and seconds is None):
+            if other.combines or other.name == TRUTH or outcome.subsampled:
                 continue
             shape = replace(self.study.shape, n_rows=outcome.rows_used)
-            candidate = candidate_with(other, shape, outcome.setting)
-            if candidate is not None:
-                # What was too dear for all rows costs at worst as kernels do.
-                chosen[other.name] = Chosen(candidate, outcome.one_fit_seconds * fewer**2)
-        return replace(method, candidates=lambda shape: combines(shape, chosen, seconds))
+            with suppress(Exception):  # a method that cannot be made again is not combined
+                candidate = candidate_with(other, shape, outcome.setting)
+                if candidate is not None:
+                    chosen[other.name] = Chosen(candidate, outcome.one_fit_seconds)
+        return chosen
 
     # ---------------------------------------------------------------- rounds
     def _first_round(self) -> None:
@@ -213,7 +235,7 @@ class Schedule:
                 self.journal.drop_round(number)
                 return False
             seconds = None if not self.clock.timed else max(first.seconds, 0.2)
-            ready = self.told_of_others(method, split, seconds)
+            ready = self.told_of_others(method, split, seconds, first)
             outcome, _ = run_trial(self.study, ready, split, seconds=seconds, how=how, first=first)
             self.journal.add(outcome, self.clock.elapsed())
             self.told(method, outcome, len(going) - place - 1)
@@ -255,11 +277,13 @@ class Schedule:
 
     def _reduced(self, method: Method, first: Outcome, how: How) -> float:
         """Seconds of a method that is tuned over fewer candidates than in the first round, or not at all."""
-        # The choice may be dearer than the average candidate.
+        # Machines are busy, and of bagged methods what one fit takes is a mean over candidates.
         one_fit = min(first.fit_seconds, DEARER * first.one_fit_seconds)
         if how == "same":  # the threshold as well
             return first.judge_seconds + one_fit
         rest = first.decision_seconds + first.judge_seconds
+        if method.combines:
+            return rest + first.fit_seconds
         shape = replace(self.study.shape, n_rows=first.rows_used)
         candidates = len(method.candidates(shape))
         near = len(narrowed(method, shape, first.setting).candidates(shape))
@@ -302,3 +326,7 @@ class Schedule:
                 "From the second split on methods kept the setting chosen on the first split, whose"
                 " training rows are test rows there: a small advantage that all methods share."
             )
+
+
+def _failing(error: Exception, shape: TableShape) -> list[Candidate]:
+    raise error

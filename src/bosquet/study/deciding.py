@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from bosquet._targets import class_numbers
 from bosquet.study._frames import take
@@ -23,7 +23,8 @@ from bosquet.study.judging import placed
 from bosquet.study.scoring import Metric, answer_of, decided
 
 FOLDS = 3
-DRAWS, LEAST_ODDS = 50, 1e-6  # of the rows, to average thresholds over
+DRAWS = 50  # of the rows, to average thresholds over
+TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
 MOST_ROWS = 0.9  # rows that some bag must leave out for their votes to be taken
 
 
@@ -89,11 +90,15 @@ def best_threshold(
 def steady_threshold(
     p: np.ndarray, event: np.ndarray, *, alarm: float, miss: float, seed: int = 0
 ) -> float:
-    """The best threshold of each of some bootstrap draws of the rows, averaged as log-odds.
+    """The best thresholds of some bootstrap draws of the rows, averaged.
 
-    Few events make the best threshold of the rows themselves jump; bagging steadies it as it does trees.
+    Few events make the best threshold of the rows themselves jump; bagging steadies it as it does trees. It
+    is the one nearest to the mean of the middle half, as log-odds: a mean itself may lie where no draw
+    wanted it, and scores of 0 and 1 have no log-odds to average.
     """
     random = np.random.default_rng(seed)
+    order = np.argsort(p, kind="stable")
+    p, event = p[order], event[order]
     found = []
     for _ in range(DRAWS):
         times = np.bincount(random.integers(len(p), size=len(p)), minlength=len(p))
@@ -101,8 +106,10 @@ def steady_threshold(
             found.append(best_threshold(p, event, alarm=alarm, miss=miss, times=times))
     if not found:
         return best_threshold(p, event, alarm=alarm, miss=miss)
-    sure = np.clip(found, LEAST_ODDS, 1 - LEAST_ODDS)
-    return float(expit(logit(sure).mean()))
+    odds = logit(np.clip(found, TINY, 1 - EPSILON))
+    quarter = len(odds) // 4
+    middle = np.sort(odds)[quarter : len(odds) - quarter].mean()
+    return found[int(np.abs(odds - middle).argmin())]
 
 
 def unseen_answers(
@@ -111,13 +118,14 @@ def unseen_answers(
     """Probabilities of training rows by models that have not seen them, and these rows' labels.
 
     Those of a bagged model are the votes of the trees whose bags a row is not in, those of a super learner
-    what its learners said in the folds that weighed them, both of which are there already; of others they
-    are by folds.
+    what its learners said in the folds, both of which are there already (a handful of weights has seen
+    these answers, no learner the rows); of others they are by folds.
     """
+    from bosquet.experts import SuperLearnerClassifier
+
     votes = getattr(fitted, "oob_decision_function_", None)
-    said = getattr(fitted, "cv_predictions_", None)
-    if said is not None:
-        votes = np.tensordot(said, fitted.weights_, axes=(1, 0))
+    if isinstance(fitted, SuperLearnerClassifier):
+        votes = np.tensordot(fitted.cv_predictions_, fitted.weights_, axes=(1, 0))
     if votes is not None and len(votes) == len(y):
         known = np.isfinite(votes).all(axis=1)
         if known.mean() > MOST_ROWS:

@@ -41,13 +41,22 @@ class Chosen:
     seconds: float
 
 
+def all_rows(shape: TableShape, seconds: float) -> int:
+    """For methods that any table is not too dear for."""
+    return shape.n_rows
+
+
 @dataclass(frozen=True)
 class Method:
     """A row of the leaderboard.
 
     `candidates` are in order of complexity; `rows_affordable` is the number of training rows beyond which
-    one fit costs more than the seconds given (the study then hands it a subsample, and says so). A method
-    that `combines` is tried after all others, and told what was chosen of each and the seconds it has.
+    one fit costs more than the seconds given (the study then hands it a subsample, and says so).
+
+    A method that `combines` is tried after all others, and told what was chosen of each that was fitted to
+    all training rows, by its name, and the seconds there are (None: no limit). The candidates that it
+    gives back take the place of its own, unless there are none; "learners" in their setting are the names
+    of those they combine. Choices are known again by their settings, which have to differ and to be JSON.
     """
 
     name: str
@@ -59,7 +68,7 @@ class Method:
     card: Card
     by: str = "cv"  # or validation, oob, bootstrap, aic, bic: how it is tuned unless told otherwise
     likelihood: bool = False  # whether its fits have one, to take AIC or BIC of
-    rows_affordable: Callable[[TableShape, float], int] = lambda shape, seconds: shape.n_rows
+    rows_affordable: Callable[[TableShape, float], int] = all_rows
     details: Callable[[Any], dict[str, Any]] = field(
         default=lambda fitted: {}
     )  # of a fitted candidate

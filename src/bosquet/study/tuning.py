@@ -220,7 +220,7 @@ class _Search:
             trials.append(_Trial(candidate, judged, result.warned))
             found.append(result.value)
         chosen = self._chosen(trials, self.metric.higher_is_better)
-        best = found[trials.index(chosen)]
+        best = next(one for one, trial in zip(found, trials, strict=True) if trial is chosen)
         curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
         return self._finished(best.candidate, curve, best.estimator, chosen.warned)
 

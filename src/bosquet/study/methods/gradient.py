@@ -49,7 +49,8 @@ class Trees(NamedTuple):
         return setting | ({"class_weight": self.class_weight} if self.class_weight else {})
 
     def label(self) -> str:
-        return f"{self.leaves} leaves" + (", classes weighted" if self.class_weight else "")
+        few = ", ¼ of the columns" if self.columns == QUARTER else ""
+        return f"{self.leaves} leaves{few}" + (", classes weighted" if self.class_weight else "")
 
     @classmethod
     def of(cls, setting: dict[str, Any]) -> Trees:

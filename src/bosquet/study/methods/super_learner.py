@@ -10,7 +10,7 @@ from bosquet.experts import SuperLearnerClassifier, SuperLearnerRegressor
 from bosquet.forests import ExtraTreesClassifier, ExtraTreesRegressor
 from bosquet.study._costs import FitCost
 from bosquet.study.method import Candidate, Chosen, Method, TableShape
-from bosquet.study.methods import forests, gradient, linear, logistic
+from bosquet.study.methods import forests, gradient, linear, logistic, svm
 
 # Folds that weigh the learners; the more rows, the fewer it takes.
 FOLDS, FEW_FOLDS, FEW_FOLDS_FROM = 5, 2, 10_000
@@ -29,7 +29,7 @@ LEARNERS = (
     "svr-laplacian",
     "mlp",
 )
-FEWEST = 3  # learners, however short the time
+FEWEST = 2  # learners, however short the time
 
 
 def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
@@ -85,14 +85,21 @@ def _combines(
     """What was chosen of other methods, as many of them as there is time to fit in every fold."""
     names: list[str] = []
     spent, fits = 0.0, _folds(shape) + 1
-    for name in filter(chosen.__contains__, LEARNERS):
+    for name in LEARNERS:
+        if name not in chosen or (name.startswith("svm-") and _too_few_for_machines(shape)):
+            continue
         cost = fits * chosen[name].seconds
         if seconds is None or spent + cost <= seconds or len(names) < FEWEST:
             names.append(name)
             spent += cost
-    if len(names) < 2:
-        return _candidates(shape)
+    if len(names) < FEWEST:
+        return []
     return [_candidate(shape, names, partial(_made, names, chosen))]
+
+
+def _too_few_for_machines(shape: TableShape) -> bool:
+    """Whether a fold may leave a class too few rows for the folds that find a machine's probabilities."""
+    return shape.rarest * shape.n_rows < 2 * svm.PLATT_FOLDS
 
 
 def _made(names: list[str], chosen: Mapping[str, Chosen], seed: int) -> list[tuple[str, Any]]:

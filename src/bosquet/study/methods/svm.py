@@ -122,7 +122,7 @@ def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
         machine = OneVsOneClassifier(machine)
     elif multiclass == "codes":
         machine = CodedClassifier(machine, code_size=2.0, random_state=seed)
-    return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
+    return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS), dense=False)
 
 
 def _make_tube(given: dict[str, Any], C: float, seed: int) -> Any:
@@ -139,7 +139,7 @@ def _make_linear_tube(C: float, seed: int) -> Any:
         dual="auto",
         random_state=seed,
     )
-    return prepared(ScaledTarget(machine))
+    return prepared(ScaledTarget(machine), dense=False)
 
 
 def _weights(shape: TableShape) -> tuple[Any, ...]:
