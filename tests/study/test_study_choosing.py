@@ -45,6 +45,15 @@ def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
     assert "gives up 0.5% of its gain over the constant" in found.why
 
 
+def test_less_is_given_up_for_a_method_that_can_be_read_in_part():
+    def chosen(mean):
+        rows = [best("forest", 1.0), row("stumps", mean, readable="partly", apart=False)]
+        return choose([*rows, row("constant", 3.0)], RMSE).name
+
+    assert chosen(1.009) == "stumps"
+    assert chosen(1.012) == "forest"
+
+
 def test_a_readable_method_that_is_worse_by_another_metric_is_not_preferred():
     mae = metric_named("mae", "regression")
     rows = [

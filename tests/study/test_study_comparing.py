@@ -77,23 +77,25 @@ def test_one_split_falls_back_on_paired_draws_of_its_rows():
     assert found["distinguishable"]
 
 
-def test_a_methods_own_interval_needs_three_splits_or_draws():
+def test_a_methods_own_interval_needs_five_splits_or_draws():
     assert interval_of([0.5], None, n_train=80, n_test=20) is None
     drawn = np.linspace(0.4, 0.6, 101)
     low, high = interval_of([0.5], drawn, n_train=80, n_test=20)
     assert (low, high) == pytest.approx((0.405, 0.595))
-    three = interval_of([0.5, 0.6, 0.4], None, n_train=80, n_test=20)
-    assert three == pytest.approx(twin.corrected_interval([0.5, 0.6, 0.4], 80, 20)[1:])
+    scores = [0.5, 0.6, 0.4, 0.5, 0.7]
+    assert interval_of(scores[:4], None, n_train=80, n_test=20) is None
+    five = interval_of(scores, None, n_train=80, n_test=20)
+    assert five == pytest.approx(twin.corrected_interval(scores, 80, 20)[1:])
 
 
 @pytest.mark.parametrize(
     ("name", "task", "scores", "ends"),
     [
-        ("log_loss", "binary", [0.05, 0.01, 0.3], (0.0, None)),
-        ("accuracy", "binary", [0.99, 0.98, 0.8], (None, 1.0)),
-        ("mcc", "binary", [-0.9, -0.1, -0.95], (-1.0, None)),
-        ("r2", "regression", [-3.0, -5.0, 0.9], (None, 1.0)),
-        ("cost", "binary", [-0.9, -0.1, -0.95], (-1.0, None)),
+        ("log_loss", "binary", [0.05, 0.01, 0.3, 0.05, 0.01], (0.0, None)),
+        ("accuracy", "binary", [0.99, 0.98, 0.8, 0.99, 0.98], (None, 1.0)),
+        ("mcc", "binary", [-0.9, -0.1, -0.95, -0.9, -0.1], (-1.0, None)),
+        ("r2", "regression", [-3.0, -5.0, 0.9, -3.0, -5.0], (None, 1.0)),
+        ("cost", "binary", [-0.9, -0.1, -0.95, -0.9, -0.1], (-1.0, None)),
     ],
 )
 def test_an_interval_ends_where_scores_end(name, task, scores, ends):

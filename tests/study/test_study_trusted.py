@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from bosquet.study._trusted import calibration_on, coverage_on
+from bosquet.study._trusted import calibration_on, coverage_on, too_few
 from bosquet.study.scoring import metric_named
 
 
@@ -44,3 +44,21 @@ def test_a_model_that_is_too_sure_is_told_and_calibrated():
     assert found["ece"] > 0.1
     assert found["ece_after"] < 0.5 * found["ece"]
     assert found["brier_after"] < found["brier"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "classes", "told"),
+    [
+        (80, True, ""),
+        (40, False, ""),
+        (60, True, "60 test rows are too few to tell of the winner its calibration (80)."),
+        (
+            39,
+            False,
+            "39 test rows are too few to tell of the winner the coverage of its intervals (40).",
+        ),
+    ],
+)
+def test_what_is_left_out_for_want_of_test_rows_is_said(rows, classes, told):
+    assert too_few(rows, classes) == told
+    assert too_few(30, True).count("(") == 2

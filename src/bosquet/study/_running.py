@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -208,7 +209,7 @@ class Run:
         if candidate is None:
             raise ValueError(f"{method.title} could not be fitted again: {outcome.message}")
         seed = seed_of(study.random_state, "fit", method.name, split.number)
-        return candidate, candidate.make(seed).fit(study.X.iloc[rows], study.y[rows])
+        return candidate, _fitted(candidate, seed, study.X.iloc[rows], study.y[rows])
 
     def _again(self) -> float | None:
         return None if not self.clock.timed else max(self.clock.left(), 1.0)
@@ -217,10 +218,10 @@ class Run:
         study = self.setting
         seed = seed_of(study.random_state, "fit", method.name, "all")
         if not outcome.subsampled:
-            return candidate.make(seed).fit(study.X, study.y)
+            return _fitted(candidate, seed, study.X, study.y)
         is_classes = study.target.is_classes
         rows = subsample(study.y, outcome.rows_used, seed, stratify=is_classes)
-        return candidate.make(seed).fit(study.X.iloc[rows], study.y[rows])
+        return _fitted(candidate, seed, study.X.iloc[rows], study.y[rows])
 
     # -------------------------------------------------------------------- record
     def _notes(self, rows: list[MethodRecord], schedule: Schedule) -> list[str]:
@@ -282,6 +283,13 @@ class Run:
             "notes": self.notes,
         }
         return finite(plain(record))
+
+
+def _fitted(candidate: Candidate, seed: int, X: Any, y: np.ndarray) -> Any:
+    """A further fit of a candidate; what fits of it warn of is in the table already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return candidate.make(seed).fit(X, y)
 
 
 def _shape(table: StudyTable) -> Any:

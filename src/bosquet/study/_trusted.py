@@ -26,6 +26,18 @@ def halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | No
     return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
 
 
+def too_few(rows: int, classes: bool) -> str:
+    """What so many test rows are too few to tell, as a note; "" if they are not."""
+    wanted = {"the coverage of its intervals": 2 * FEWEST_TO_COVER}
+    if classes:
+        wanted = {"the coverage of its sets": 2 * FEWEST_TO_COVER}
+        wanted["its calibration"] = 2 * FEWEST_TO_CALIBRATE
+    missing = [f"{what} ({least})" for what, least in wanted.items() if rows < least]
+    if not missing:
+        return ""
+    return f"{rows} test rows are too few to tell of the winner {' and '.join(missing)}."
+
+
 def coverage_on(
     model: Any, X: Any, y: np.ndarray, metric: Metric, seed: int
 ) -> dict[str, float] | None:

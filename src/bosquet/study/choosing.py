@@ -11,8 +11,9 @@ from bosquet.study._figures import figure
 from bosquet.study.record import MethodRecord
 from bosquet.study.scoring import Metric
 
-# Of what the best gains over the constant, so much may be given up for a model that can be read.
-GIVEN_UP_FOR_READING = 0.02
+# Of what the best gains over the constant, so much may be given up for a model that can be read, or that can be
+# read in part where the best cannot at all: two steps of readability, or one.
+GIVEN_UP_FOR_READING, GIVEN_UP_FOR_A_STEP = 0.02, 0.005
 # The same for a model that is named as the one to take if it has to be read; and what a model taken for being
 # readable may give up by any other metric: one that ranks well may still decide badly, or be too sure.
 GIVEN_UP_BY_RUNNER_UP = 0.1
@@ -41,8 +42,8 @@ def choose(
     """The choice among methods that were scored and compared, the best first; None if there are none.
 
     The most accurate one is taken, unless a more readable one cannot be told from it and gives up no more
-    than a fiftieth of what the best gains over the constant, nor more than a tenth by any of the other
-    metrics. One whose probabilities are worse than the constant's is passed over for another that gives up
+    than a fiftieth of what the best gains over the constant (a two-hundredth, if it is only in part more
+    readable), nor more than a tenth by any of the other metrics. One whose probabilities are worse than the constant's is passed over for another that gives up
     no more than that fiftieth. The runner-up is a more readable one that cannot be told from the best and
     gives up no more than a tenth, or else the second best.
     """
@@ -54,8 +55,9 @@ def choose(
     near = [m for m in alike if given_up(m, best, able, metric) <= GIVEN_UP_FOR_READING]
     near = [m for m in near if not _misleads(m, able, others)] or near
     top = near[0]
+    worth_it = [m for m in near if given_up(m, best, able, metric) <= _may_give_up(m, top)]
     chosen = _most_readable(
-        [m for m in near if _given_up_elsewhere(m, top, able, others) <= GIVEN_UP_BY_RUNNER_UP]
+        [m for m in worth_it if _given_up_elsewhere(m, top, able, others) <= GIVEN_UP_BY_RUNNER_UP]
     )
     rest = [m for m in able if m is not chosen]
     near = [m for m in alike if given_up(m, best, able, metric) <= GIVEN_UP_BY_RUNNER_UP]
@@ -63,6 +65,14 @@ def choose(
     runner_up = _most_readable(easier) if easier else rest[0] if rest else None
     why = _why(chosen, best, runner_up, alike, able, metric)
     return Choice(chosen["name"], why, None if runner_up is None else runner_up["name"])
+
+
+def _may_give_up(method: MethodRecord, top: MethodRecord) -> float:
+    """What a method may give up for being more readable than the one that would be taken else."""
+    if method is top:
+        return 1.0
+    steps = readability(method) - readability(top)
+    return GIVEN_UP_FOR_READING if steps >= 2 else GIVEN_UP_FOR_A_STEP if steps == 1 else 0.0
 
 
 def _apart(method: MethodRecord) -> bool:
@@ -74,41 +84,47 @@ def given_up(
     method: MethodRecord, best: MethodRecord, able: list[MethodRecord], metric: Metric
 ) -> float:
     """What a method gives up of the best's gain over the constant, as a share of it."""
-    constant = next((m for m in able if m["name"] == BASELINE), None)
+    constant = _constant(able)
     if method is best:
         return 0.0
     if constant is None or method is constant:
         return 1.0
-    gain = metric.sign * (_mean(best) - _mean(constant))
-    lost = metric.sign * (_mean(best) - _mean(method))
-    return lost / gain if gain > 0 else 1.0
-
-
-def _misleads(method: MethodRecord, able: list[MethodRecord], metrics: Sequence[Metric]) -> bool:
-    """Whether a method ranks rows but its probabilities are worse than those of the constant."""
-    constant = next((m for m in able if m["name"] == BASELINE), None)
-    if constant is None or not any(metric.name == PROPER for metric in metrics):
-        return False
-    own, none = (m["metrics"].get(PROPER) for m in (method, constant))
-    return own is not None and none is not None and own > none
+    share = _share_lost(_mean(method), _mean(best), _mean(constant), metric)
+    return 1.0 if share is None else share
 
 
 def _given_up_elsewhere(
     method: MethodRecord, best: MethodRecord, able: list[MethodRecord], metrics: Sequence[Metric]
 ) -> float:
     """The most that a method gives up of the best's gain over the constant by any of these metrics."""
-    constant = next((m for m in able if m["name"] == BASELINE), None)
+    constant = _constant(able)
     if method is best or constant is None:
         return 0.0
     shares = [0.0]
     for metric in metrics:
-        top, own, none = (m["metrics"].get(metric.name) for m in (best, method, constant))
-        if top is None or own is None or none is None:
-            continue
-        gain = metric.sign * (top - none)
-        if gain > 0:
-            shares.append(metric.sign * (top - own) / gain)
+        own, top, none = (m["metrics"].get(metric.name) for m in (method, best, constant))
+        if own is not None and top is not None and none is not None:
+            shares.append(_share_lost(own, top, none, metric) or 0.0)
     return max(shares)
+
+
+def _share_lost(own: float, top: float, none: float, metric: Metric) -> float | None:
+    """Of the way from the constant's score to the top one, what is missing; None where there is no way."""
+    gain = metric.sign * (top - none)
+    return metric.sign * (top - own) / gain if gain > 0 else None
+
+
+def _misleads(method: MethodRecord, able: list[MethodRecord], metrics: Sequence[Metric]) -> bool:
+    """Whether a method ranks rows but its probabilities are worse than those of the constant."""
+    constant = _constant(able)
+    if constant is None or not any(metric.name == PROPER for metric in metrics):
+        return False
+    own, none = (m["metrics"].get(PROPER) for m in (method, constant))
+    return own is not None and none is not None and own > none
+
+
+def _constant(able: list[MethodRecord]) -> MethodRecord | None:
+    return next((m for m in able if m["name"] == BASELINE), None)
 
 
 def _most_readable(methods: list[MethodRecord]) -> MethodRecord:
@@ -152,7 +168,7 @@ def _why(
             f" {best['title']} ({figure(_mean(best))}), cannot be told from it and gives up"
             f" {given_up(chosen, best, able, metric):.1%} of its gain over the constant."
         )
-    constant = next((m for m in able if m["name"] == BASELINE), None)
+    constant = _constant(able)
     if constant is not None and any(m is constant for m in alike):
         return text + " It cannot be told from the constant: take it with care."
     if runner_up is not None and chosen is best and any(m is runner_up for m in alike):

@@ -2,7 +2,7 @@
 
 Over repeated splits the scores of methods are paired split by split, and their mean difference has the
 corrected interval of Nadeau and Bengio: training parts share rows, so that the splits say less than as many
-independent ones would. With fewer splits than three, rows of the first test part are drawn anew instead; that
+independent ones would. With fewer splits than five, rows of the first test part are drawn anew instead; that
 interval does not know how scores change with the training rows.
 
 >>> from bosquet.study.comparing import corrected_interval
@@ -22,8 +22,9 @@ from bosquet.study.record import Difference
 from bosquet.study.scoring import Metric
 
 CONFIDENCE = 0.95
-# The corrected interval of two splits rests on one degree of freedom: 12.7 deviations wide.
-FEWEST_SPLITS = 3
+# The corrected interval of two splits rests on one degree of freedom and is 12.7 deviations wide either way, that
+# of three 4.3: it would tell next to nothing apart.
+FEWEST_SPLITS = 5
 DRAWS = 400
 FEWEST_DRAWS = 100
 # Rows times draws that are kept as a table of bytes.
@@ -78,7 +79,7 @@ class TestRows:
 def difference_over_splits(
     scores: Sequence[float], best: Sequence[float], *, n_train: int, n_test: int
 ) -> Difference:
-    """This method minus the best over the same splits, three of them or more."""
+    """This method minus the best over the same splits, five of them or more."""
     d = np.asarray(scores, dtype=float) - np.asarray(best, dtype=float)
     low, high = corrected_interval(d, n_train=n_train, n_test=n_test)
     return _difference(float(d.mean()), low, high)

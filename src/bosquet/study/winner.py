@@ -22,7 +22,13 @@ from bosquet.study._outcomes import Outcome
 from bosquet.study._splits import Split, seed_of
 from bosquet.study._tree_shown import tree_shown
 from bosquet.study._trial import Setting
-from bosquet.study._trusted import calibration_on, certificate_of, coverage_on, margins_of
+from bosquet.study._trusted import (
+    calibration_on,
+    certificate_of,
+    coverage_on,
+    margins_of,
+    too_few,
+)
 from bosquet.study.choosing import Choice
 from bosquet.study.deciding import Decision
 from bosquet.study.method import Candidate
@@ -80,6 +86,8 @@ class Explainer:
         found["calibration"] = self._part(
             "calibration", None, lambda: calibration_on(self.model, X, y, metric, seed)
         )
+        few = too_few(len(y), metric.needs != "number")
+        self.notes += [few] if few else []
         found["rows"] = self._part("row explorer", [], lambda: self._rows(X, y, order, seed))
         found["tree"], found["tree_title"] = self._part(
             "tree",
