@@ -11,8 +11,8 @@ from bosquet.study._figures import figure
 from bosquet.study.record import MethodRecord
 from bosquet.study.scoring import Metric
 
-# Of what the best gains over the constant, so much may be given up for a model that can be read, or that can be
-# read in part where the best cannot at all: two steps of readability, or one.
+# Of what the best gains over the constant, so much may be given up for a model that can be read, or that can
+# be read in part where the best cannot at all: two steps of readability, or one.
 GIVEN_UP_FOR_READING, GIVEN_UP_FOR_A_STEP = 0.02, 0.005
 # The same for a model that is named as the one to take if it has to be read; and what a model taken for being
 # readable may give up by any other metric: one that ranks well may still decide badly, or be too sure.
@@ -43,9 +43,10 @@ def choose(
 
     The most accurate one is taken, unless a more readable one cannot be told from it and gives up no more
     than a fiftieth of what the best gains over the constant (a two-hundredth, if it is only in part more
-    readable), nor more than a tenth by any of the other metrics. One whose probabilities are worse than the constant's is passed over for another that gives up
-    no more than that fiftieth. The runner-up is a more readable one that cannot be told from the best and
-    gives up no more than a tenth, or else the second best.
+    readable), nor more than a tenth by any of the other metrics. One whose probabilities are worse than
+    the constant's is passed over for another that gives up no more than that fiftieth. The runner-up is a
+    more readable one that cannot be told from the best and gives up no more than a tenth, or else the
+    second best.
     """
     able = [m for m in methods if m["mean"] is not None and m["name"] != TRUTH]
     if not able:

@@ -22,8 +22,8 @@ from bosquet.study.record import Difference
 from bosquet.study.scoring import Metric
 
 CONFIDENCE = 0.95
-# The corrected interval of two splits rests on one degree of freedom and is 12.7 deviations wide either way, that
-# of three 4.3: it would tell next to nothing apart.
+# The corrected interval of two splits rests on one degree of freedom and is 12.7 deviations wide either way,
+# that of three 4.3: it would tell next to nothing apart.
 FEWEST_SPLITS = 5
 DRAWS = 400
 FEWEST_DRAWS = 100

@@ -21,8 +21,8 @@ from bosquet.study.scoring import RARE, answer_of
 # Below this many rows those set aside are too few to stop by, and folds are cheap.
 FOLDS_BELOW = 5_000
 ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
-# With more columns than this a round is dear, and few of them learn the rows by heart.
-WIDE, ROUNDS_OF_WIDE = 2_000, ROUNDS[:5]
+# With more columns than this a round is dear; few of them, or of large trees, learn the rows by heart.
+WIDE, ROUNDS_OF_WIDE, ROUNDS_OF_LARGE = 2_000, ROUNDS[:5], ROUNDS[:-1]
 MOST_ROUNDS, MOST_POINTS = 2_000, 60
 # Small trees gain so little a round that the loss may stand still for many of them.
 PATIENCE = 120
@@ -30,7 +30,8 @@ LEARNING_RATE = 0.05
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
 # Each node sees half of the columns or a quarter of them, if that is two at least, and some rounds of small
 # tables six rows in ten: trees that differ from each other learn less by heart.
-FEW_COLUMNS, QUARTER, DRAWN = 8, 0.25, 0.6
+FEW_COLUMNS, QUARTER, EIGHTH, DRAWN, MOST_DRAWN = 8, 0.25, 0.125, 0.6, 0.8
+_SAID = {QUARTER: ", ¼ of the columns", EIGHTH: ", ⅛ of the columns"}
 
 
 class Trees(NamedTuple):
@@ -49,8 +50,8 @@ class Trees(NamedTuple):
         return setting | ({"class_weight": self.class_weight} if self.class_weight else {})
 
     def label(self) -> str:
-        few = ", ¼ of the columns" if self.columns == QUARTER else ""
-        return f"{self.leaves} leaves{few}" + (", classes weighted" if self.class_weight else "")
+        weighted = ", classes weighted" if self.class_weight else ""
+        return f"{self.leaves} leaves{_SAID.get(self.columns, '')}{weighted}"
 
     @classmethod
     def of(cls, setting: dict[str, Any]) -> Trees:
@@ -97,8 +98,14 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
         )
         for sizes in small_tables_trees(shape)
         for trees in [sizes._replace(class_weight=weight) for weight in weights]
-        for rounds in (ROUNDS if shape.n_indicators <= WIDE else ROUNDS_OF_WIDE)
+        for rounds in _rounds(shape, trees)
     ]
+
+
+def _rounds(shape: TableShape, trees: Trees) -> tuple[int, ...]:
+    if shape.n_indicators > WIDE:
+        return ROUNDS_OF_WIDE
+    return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE
 
 
 def _large_tables_trees(shape: TableShape) -> list[Trees]:
@@ -115,7 +122,9 @@ def small_tables_trees(shape: TableShape) -> list[Trees]:
     few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
     found = [Trees(4, few, share), Trees(8, few, share, DRAWN), Trees(20, many, share, DRAWN)]
     if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
-        found.append(Trees(31, few, share))  # best where many columns tell a little each
+        # Best where many columns tell a little each. A clock begins with the fourth.
+        found += [Trees(31, few, EIGHTH), Trees(31, few, QUARTER)]
+        found += [Trees(63, few, EIGHTH, MOST_DRAWN)]
     return found
 
 
