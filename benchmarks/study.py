@@ -114,9 +114,9 @@ def losses(y, said, classes):
     return -np.log(np.clip(said[np.arange(len(place)), place], 1e-15, 1))
 
 
-def drawn(rows):
-    """Rows with replacement, as many as there are, again and again."""
-    return np.random.default_rng(0).integers(0, rows, size=(DRAWS, rows))
+def drawn(rows, times):
+    """Rows with replacement, as many as there are, so many times."""
+    return np.random.default_rng(0).integers(0, rows, size=(times, rows))
 
 
 def interval(ours, theirs, numbers):
@@ -125,7 +125,7 @@ def interval(ours, theirs, numbers):
     def score(values):
         return np.sqrt(values.mean(-1)) if numbers else values.mean(-1)
 
-    rows = drawn(len(ours))
+    rows = drawn(len(ours), DRAWS)
     differences = score(ours[rows]) - score(theirs[rows])
     return score(ours), score(theirs), *np.quantile(differences, [0.025, 0.975])
 
@@ -175,10 +175,9 @@ def beside_balanced(folder, name, target, seconds, split):
             said[cls] = (peer.predict_proba(X_test)[:, place], peer.predict(X_test) == rare)
     shares = np.asarray(study.best_.predict_proba(X_test))[:, place]
     ours = (shares, np.asarray(study.best_.predict(X_test)).astype(str) == rare)
-    rows = []
+    rows, draws = [], drawn(len(event), RARE_DRAWS)
     for k, (measure, score) in enumerate(MEASURES.items()):
         best = max(said, key=lambda cls, k=k, score=score: score(event, said[cls][k]))
-        draws = drawn(len(event))[:RARE_DRAWS]
         differences = [
             score(event[d], ours[k][d]) - score(event[d], said[best][k][d]) for d in draws
         ]

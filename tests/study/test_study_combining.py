@@ -6,12 +6,15 @@ import pytest
 from stand_ins import linear, method
 
 from bosquet import Study
+from bosquet.study._outcomes import plain
+from bosquet.study.choosing import Choice
 from bosquet.study.method import Candidate, Chosen
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.super_learner import FEWEST, LEARNERS
 from bosquet.study.shapes import table_shape
 
 NAMES = ["linear", "polynomial", "random-forest", "super-learner"]
+LEARNERS_OF_TWO = ["linear", "random-forest"]
 WITHOUT_CLOCK = ["fit_seconds", "predict_microseconds"]
 
 
@@ -36,7 +39,7 @@ def shape():
     return table_shape(table.drop(columns="y"), table["y"].to_numpy(), "regression")
 
 
-def test_its_learners_have_the_settings_that_were_chosen(done):
+def test_its_learners_are_the_methods_of_the_study(done):
     found = {m["name"]: m for m in done.record_["methods"]}
     assert found["super-learner"]["setting"]["learners"] == [
         "linear",
@@ -111,11 +114,17 @@ def test_machines_are_left_out_where_a_fold_may_not_hold_their_own_folds():
         assert ("svm-gaussian" in names) == there
 
 
-def test_a_timed_study_taken_up_again_combines_the_same_learners(tmp_path):
+def test_a_timed_study_taken_up_again_combines_the_same_learners(tmp_path, monkeypatch):
     path = tmp_path / "study.jsonl"
-    first = study(checkpoint=path, budget="20s", repeats=1).fit(rows(), "y")
-    again = study(checkpoint=path, budget="20s", repeats=1).fit(rows(), "y")
-    pd.testing.assert_frame_equal(first.table_, again.table_)
+    given = {"checkpoint": path, "budget": "60s", "repeats": 1}
+    taken = Choice("super-learner", "it is the one looked at here", None)
+    monkeypatch.setattr("bosquet.study._running.choose", lambda *given: taken)
+    with monkeypatch.context() as short:
+        short.setattr("bosquet.study._schedule.MOST_FOR_COMBINING", 1e-9)
+        first = study(**given).fit(rows(), "y")
+    again = study(**given).fit(rows(), "y")  # with time for all of them
+    assert len(first.best_.estimator.estimators) == FEWEST < len(NAMES) - 1
+    assert list(again.best_.estimator.named_estimators_) == LEARNERS_OF_TWO
     assert np.array_equal(first.predict(rows()), again.predict(rows()))
 
 
@@ -130,30 +139,19 @@ def test_what_cannot_be_combined_is_told_of_the_method_alone():
     assert table.loc["linear", "status"] == "done"
 
 
-def test_the_true_rule_is_not_combined():
-    seen = []
+def test_a_method_of_ones_own_is_told_what_was_chosen_of_others_but_not_the_truth():
+    seen = {}
 
     def combines(shape, chosen, seconds):
-        seen.append(sorted(chosen))
+        seen.update({name: one.candidate.setting for name, one in chosen.items()})
         return [chosen["linear"].candidate]
 
     own = method("copy", None, combines=combines)
-    study(methods=[own, linear()], repeats=1).fit(
+    found = study(methods=[own, METHODS["linear"]], repeats=1).fit(
         rows(), "y", bayes=lambda X: np.asarray(X["a"]) * (1 + np.asarray(X["b"]))
     )
-    assert seen[0] == ["constant", "linear"]
-
-
-def test_a_method_of_ones_own_may_combine_others():
-    seen = []
-
-    def combines(shape, chosen, seconds):
-        seen.append(sorted(chosen))
-        return [chosen["linear"].candidate]
-
-    own = method("copy", None, combines=combines)
-    found = study(methods=[own, linear()], repeats=1).fit(rows(), "y")
-    assert seen
-    assert set(map(tuple, seen)) == {("constant", "linear")}
+    settings = {m["name"]: m["setting"] for m in found.record_["methods"]}
+    assert plain(seen) == {name: settings[name] for name in ("constant", "linear")}
+    assert seen["linear"] != METHODS["linear"].candidates(shape())[0].setting
     table = found.table_
     assert table.loc["copy", "rmse"] == pytest.approx(table.loc["linear", "rmse"])
