@@ -19,7 +19,7 @@ from bosquet._sklearn import (
     seed_from,
 )
 from bosquet._targets import check_sample_weight
-from bosquet.boosting._additive import LearnerTerms, TreeTerms
+from bosquet.boosting._additive import LearnerTerms, TreeTerms, mean_of_runs
 from bosquet.boosting._general import LearnerStepper
 from bosquet.boosting._loop import LoopResult, run_rounds
 from bosquet.boosting._native import Part, TreeStepper
@@ -120,22 +120,28 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             verbose=bool(self.verbose),
             history=history,
         )
+        rows = parts.train
         if history.best_round is not None:
             if self.refit and parts.held_rows is not None:
-                stepper = self._refit(parts, loss, encoder, seed, start, history.best_round)
+                rows = parts.everything
+                stepper = self._boosted(rows, loss, encoder, seed, start, history.best_round)
             else:
                 stepper.terms.truncate(history.best_round)
-        self._terms = stepper.terms
+        runs = [stepper.terms]
+        for other in seeds_of_runs(seed, self.n_runs)[1:]:
+            again = self._boosted(rows, loss, encoder, other, None, runs[0].n_rounds)
+            runs.append(again.terms)
+        self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
         self.train_score_ = np.asarray(history.train_loss)
         self.validation_score_ = np.asarray(history.validation_loss)
         self.timings_ = stepper.timings()
         return self
 
-    def _refit(
-        self, parts: Parts, loss: Any, encoder: TableEncoder, seed: int, start: Any, n_rounds: int
+    def _boosted(
+        self, rows: Part, loss: Any, encoder: TableEncoder, seed: int, start: Any, n_rounds: int
     ) -> Any:
-        """Boost anew on all rows, those set aside too, for the number of rounds they showed best."""
-        stepper = self._make_stepper(parts.everything, None, loss, encoder, seed, start)
+        """So many rounds on these rows, with nobody looking on."""
+        stepper = self._make_stepper(rows, None, loss, encoder, seed, start)
         run_rounds(
             stepper,
             model=self,
@@ -413,6 +419,12 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
 
     def _strata(self, target: np.ndarray) -> np.ndarray | None:
         return None
+
+
+def seeds_of_runs(seed: int, runs: int) -> list[int]:
+    """A seed for each run; the first is the fit's own."""
+    others = np.random.SeedSequence(seed).generate_state(runs - 1)
+    return [seed, *(int(other) for other in others)]
 
 
 def _shaped(X: Any) -> Any:

@@ -8,6 +8,11 @@ _PARAMETERS_DOC = """
     n_estimators : int or "auto", default="auto"
         Rounds of boosting; with early stopping, at most this many. "auto": at most 1000 with early
         stopping, 100 without.
+    n_runs : int, default=1
+        Boost so many times, with other draws of columns and rows, and answer with the mean of the runs'
+        raw scores. If the loss is convex, it loses no more than its runs do on average: on small tables
+        about 1 % less, for as many times the trees and the time. It takes something to draw:
+        `max_features` or `subsample` below 1. What is told of the fit is of the first run.
     max_leaf_nodes : int or None, default=31
         Leaves of a tree. None: no limit (then set `max_depth`).
     max_depth : int or None, default=None

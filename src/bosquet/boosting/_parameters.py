@@ -24,6 +24,7 @@ __all__ = ["check_parameters", "feature_share", "interaction_groups", "monotone_
 CHECKS: dict[str, Check] = {
     "learning_rate": number(0, open_low=True),
     "n_estimators": or_auto(integer(1)),
+    "n_runs": integer(1),
     "max_leaf_nodes": integer(2, 65535, none=True),
     "max_depth": integer(1, none=True),
     "min_samples_leaf": integer(1),
@@ -60,6 +61,22 @@ def check_parameters(estimator: Any) -> None:
     check_against(estimator, CHECKS)
     if getattr(estimator, "tweedie_power", 1.5) == 2:
         raise ValueError("tweedie_power=2 is out of range: use loss='gamma' for a power of 2")
+    if estimator.n_runs > 1:
+        _check_runs(estimator)
+
+
+def _check_runs(estimator: Any) -> None:
+    """Refuse runs that cannot be averaged."""
+    several = f"n_runs={estimator.n_runs}"
+    if estimator.estimator is not None:
+        raise ValueError(
+            f"{several} averages native trees; put a model with estimator=... into a BaggingRegressor or a"
+            " BaggingClassifier with bootstrap=False"
+        )
+    if estimator.warm_start:
+        raise ValueError(
+            f"{several} cannot go on with what was fitted: set warm_start=False, or n_runs=1"
+        )
 
 
 def feature_share(value: Any, n_features: int) -> float:

@@ -69,6 +69,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         *,
         learning_rate: float = 0.05,
         n_estimators: Any = "auto",
+        n_runs: int = 1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
@@ -108,6 +109,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.loss = loss
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
+        self.n_runs = n_runs
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -264,6 +266,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         *,
         learning_rate: float = 0.05,
         n_estimators: Any = "auto",
+        n_runs: int = 1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
@@ -305,6 +308,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.loss = loss
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
+        self.n_runs = n_runs
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bosquet import _core
 from bosquet._fitted import remember_columns
 from bosquet._sklearn import check_is_fitted, clone, seed_from
 from bosquet._targets import check_sample_weight, learn_classes
 from bosquet.data import TableEncoder, n_rows
 from bosquet.forests._base import BaseForest
+from bosquet.trees._copying import add_copy
 from bosquet.trees._growing import empty_ensemble
 
 
@@ -67,7 +67,8 @@ def merge_forests(forests: Iterable[Any]) -> Any:
             setattr(merged, name, getattr(first, name))
     merged._ensemble = first._ensemble.copy()
     for forest in parts[1:]:
-        _add_trees(merged._ensemble, forest._ensemble)
+        for tree in range(len(forest)):
+            add_copy(merged._ensemble, forest._ensemble, tree)
     merged._keys = [key for forest in parts for key in forest._keys]
     merged._seed, merged._draws, merged._kept_rows = first._seed, first._draws, None
     merged.n_samples_fit_ = sum(forest.n_samples_fit_ for forest in parts)
@@ -207,20 +208,3 @@ def _same_classes(own: Any, others: Any) -> bool:
     if own is None:
         return True
     return np.array_equal(own, others)
-
-
-def _add_trees(ensemble: Any, others: Any) -> None:
-    for tree in range(others.n_trees):
-        rules = others.tree_arrays(tree)
-        value = np.ascontiguousarray(rules["value"], dtype=float)
-        _core.add_tree(
-            ensemble,
-            rules["feature"],
-            rules["threshold"],
-            rules["left"],
-            rules["missing_left"],
-            rules["left_categories"],
-            value[:, None] if value.ndim == 1 else value,
-            rules["gain"].astype(float),
-            rules["cover"].astype(float),
-        )

@@ -226,7 +226,9 @@ def _boosting_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.classes_ = classes_from(metadata["classes"])
         if model.classes_.size != max(2, loss.outputs):
             raise ModelFileError("the number of classes does not fit the trees")
-    model._terms, model._loss_terms = TreeTerms(ensemble), loss
+    model._terms, model._loss_terms = TreeTerms(ensemble, model.n_runs), loss
+    if ensemble.n_trees % model._terms.trees_a_round:
+        raise ModelFileError("the number of trees does not fit the rounds and runs")
     remember_columns(model, encoder)
     model.train_score_ = np.asarray(metadata["train_score"], dtype=float)
     model.validation_score_ = np.asarray(metadata["validation_score"], dtype=float)

@@ -1,0 +1,26 @@
+"""Trees of one ensemble added to another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bosquet import _core
+
+
+def add_copy(
+    ensemble: _core.Ensemble, other: _core.Ensemble, tree: int, scale: float = 1.0
+) -> None:
+    """Adds a tree of another ensemble, its values times `scale`."""
+    rules = other.tree_arrays(tree)
+    value = np.array(rules["value"], dtype=float) * scale
+    _core.add_tree(
+        ensemble,
+        rules["feature"],
+        rules["threshold"],
+        rules["left"],
+        rules["missing_left"],
+        rules["left_categories"],
+        value[:, None] if value.ndim == 1 else value,
+        rules["gain"].astype(float),
+        rules["cover"].astype(float),
+    )

@@ -1,0 +1,132 @@
+"""The mean of several runs of boosting."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import log_loss
+
+import bosquet
+from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.boosting._base import seeds_of_runs
+from bosquet.explain import explain
+
+FEW = {"n_estimators": 12, "early_stopping": False, "max_leaf_nodes": 6, "min_samples_leaf": 5}
+
+
+class FixedSeed(np.random.RandomState):
+    """A random state whose first draw is a seed of choice, which is all that a fit draws."""
+
+    def __init__(self, seed):
+        super().__init__(0)
+        self.seed_wanted = seed
+
+    def randint(self, *args, **kwargs):
+        return self.seed_wanted
+
+
+def mixed_table(rows=400):
+    random = np.random.default_rng(3)
+    number = random.normal(size=rows)
+    number[::9] = np.nan
+    colour = pd.Categorical(random.choice(["red", "green", "blue"], rows))
+    y = (np.nan_to_num(number) + (colour == "red") + random.normal(size=rows) > 0.5).astype(int)
+    other = random.normal(size=rows)
+    return pd.DataFrame({"number": number, "colour": colour, "other": other}), y
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_the_model_is_the_mean_of_its_runs_after_every_round(classes):
+    X, y = load_wine(return_X_y=True) if classes else load_diabetes(return_X_y=True)
+    kind = GradientBoostingClassifier if classes else GradientBoostingRegressor
+
+    def stages(model):
+        return np.array(list(model._staged_raw(X)))
+
+    mean = kind(n_runs=3, random_state=FixedSeed(7), **FEW).fit(X, y)
+    runs = [kind(random_state=FixedSeed(seed), **FEW).fit(X, y) for seed in seeds_of_runs(7, 3)]
+    assert np.ptp([stages(run)[-1] for run in runs], axis=0).max() > 0.01
+    np.testing.assert_allclose(
+        stages(mean), np.mean([stages(run) for run in runs], axis=0), atol=1e-12
+    )
+    assert mean.n_iter_ == FEW["n_estimators"]
+
+
+def test_one_run_is_what_it_was():
+    X, y = load_diabetes(return_X_y=True)
+    one = GradientBoostingRegressor(random_state=0, **FEW).fit(X, y)
+    same = GradientBoostingRegressor(n_runs=1, random_state=0, **FEW).fit(X, y)
+    assert np.array_equal(one.predict(X), same.predict(X))
+
+
+def test_a_mean_loses_less_than_a_run():
+    X, y = load_wine(return_X_y=True)
+    here = np.arange(len(y)) % 2 == 0
+
+    def loss(runs, seed):
+        model = GradientBoostingClassifier(
+            n_estimators=40, n_runs=runs, max_features=2, subsample=0.5, min_samples_leaf=2,
+            early_stopping=False, random_state=seed,
+        ).fit(X[here], y[here])  # fmt: skip
+        return log_loss(y[~here], model.predict_proba(X[~here]))
+
+    assert np.mean([loss(4, seed) for seed in range(6)]) < np.mean([loss(1, s) for s in range(6)])
+
+
+def test_rounds_found_by_early_stopping_are_those_of_every_run():
+    X, y = mixed_table(1500)
+    model = GradientBoostingClassifier(n_runs=2, random_state=0).fit(X, y)
+    alone = GradientBoostingClassifier(random_state=0).fit(X, y)
+    assert model.n_iter_ == alone.n_iter_ < 1000
+    assert np.array_equal(model.validation_score_, alone.validation_score_)
+
+
+def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
+    X, y = mixed_table()
+    model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
+    model.save(tmp_path / "model.bq")
+    again = bosquet.load(tmp_path / "model.bq")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    stages = zip(again.staged_predict_proba(X), model.staged_predict_proba(X), strict=True)
+    assert all(np.array_equal(a, b) for a, b in stages)
+    assert again.n_iter_ == model.n_iter_ == FEW["n_estimators"]
+    said = explain(model, X)
+    total = said.values.sum(axis=1) + said.base
+    np.testing.assert_allclose(total, np.ravel(model._raw(X)), atol=1e-9)
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1)
+
+
+def test_a_file_whose_trees_do_not_fit_its_runs_is_refused(tmp_path):
+    X, y = mixed_table()
+    model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
+    model.n_runs = 5  # 36 trees are no rounds of five
+    model.save(tmp_path / "model.bq")
+    with pytest.raises(bosquet.ModelFileError, match="runs"):
+        bosquet.load(tmp_path / "model.bq")
+
+
+def test_runs_take_a_loss_of_the_users_own():
+    X, y = load_diabetes(return_X_y=True)
+
+    class Square:
+        def value(self, y, f):
+            return (y - f) ** 2 / 2
+
+        def gradient_hessian(self, y, f):
+            return f - y, np.ones_like(f)
+
+    own = GradientBoostingRegressor(Square(), n_runs=2, random_state=0, **FEW).fit(X, y)
+    ours = GradientBoostingRegressor(n_runs=2, random_state=0, **FEW).fit(X, y)
+    np.testing.assert_allclose(own.predict(X), ours.predict(X), rtol=1e-4)
+
+
+def test_what_cannot_be_averaged_is_refused():
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(ValueError, match="n_runs=0"):
+        GradientBoostingRegressor(n_runs=0).fit(X, y)
+    with pytest.raises(ValueError, match="n_runs=2 averages native trees"):
+        GradientBoostingRegressor(n_runs=2, estimator=DecisionTreeRegressor()).fit(X, y)
+    with pytest.raises(ValueError, match="n_runs=2 cannot go on"):
+        GradientBoostingRegressor(n_runs=2, warm_start=True).fit(X, y)
