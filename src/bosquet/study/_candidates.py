@@ -24,6 +24,8 @@ class Staged(Candidate):
 
     family: str
     stages: Callable[[Any, Any, Sequence[float]], Iterable[np.ndarray]]
+    # What is fitted to compare candidates by, where that takes less than what is kept.
+    tries: Callable[[int], Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,14 @@ from bosquet.study._machine import fits_at_a_time, modest
 from bosquet.study._outcomes import Outcome, finite, plain
 from bosquet.study._ranking import ranked, truths_method
 from bosquet.study._reading import StudyTable
-from bosquet.study._schedule import NO_TIME, REPEATS_COUNTED, REPEATS_TIMED, Schedule, in_order
+from bosquet.study._schedule import (
+    DEARER,
+    NO_TIME,
+    REPEATS_COUNTED,
+    REPEATS_TIMED,
+    Schedule,
+    in_order,
+)
 from bosquet.study._splits import Split, seed_of, subsample
 from bosquet.study._telling import Teller, introduction
 from bosquet.study._trial import Setting, run_trial, training_rows
@@ -24,13 +31,21 @@ from bosquet.study._truth import TrueRule
 from bosquet.study.alarms import alarms
 from bosquet.study.choosing import BASELINE, TRUTH, Choice, choose
 from bosquet.study.comparing import FEWEST_SPLITS
-from bosquet.study.deciding import Decision
+from bosquet.study.deciding import (
+    FOLDS,
+    Decision,
+    answers_at_hand,
+    choose_decision,
+    out_of_fold,
+)
 from bosquet.study.method import Candidate, Method
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.scoring import Metric, default_metric, metric_named, metrics_of
 from bosquet.study.winner import Explainer
 
 VERSION = 1
+# Share of the budget after which no fits are begun for the threshold of the model that is kept.
+END_OF_DECIDING = 0.85
 
 
 @dataclass(frozen=True)
@@ -178,17 +193,13 @@ class Run:
         split = schedule.splits[0]
         rows, _ = training_rows(self.setting, method, split.train, None, outcome)
         candidate, fitted = self._refitted(schedule, method, outcome, split, rows)
-        model = self._fitted_to_all(method, candidate, outcome)
+        model, decision = self._fitted_to_all(method, candidate, outcome)
         explainer = Explainer(
             self.setting, split, candidate, outcome, fitted, rows, self.table.labels, self.clock
         )
         winner = explainer.explain(choice)
         winner["rows_called"] = self.table.rows_called
         self.notes += explainer.notes
-        if not self.table.target.is_classes:
-            return model, None, winner
-        metric = self.metric
-        decision = Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)
         return model, decision, winner
 
     def _refitted(
@@ -214,14 +225,48 @@ class Run:
     def _again(self) -> float | None:
         return None if not self.clock.timed else max(self.clock.left(), 1.0)
 
-    def _fitted_to_all(self, method: Method, candidate: Candidate, outcome: Outcome) -> Any:
+    def _fitted_to_all(
+        self, method: Method, candidate: Candidate, outcome: Outcome
+    ) -> tuple[Any, Decision | None]:
+        """The model that is kept, fitted to all rows that it can afford, and how it decides."""
         study = self.setting
         seed = seed_of(study.random_state, "fit", method.name, "all")
-        if not outcome.subsampled:
-            return _fitted(candidate, seed, study.X, study.y)
-        is_classes = study.target.is_classes
-        rows = subsample(study.y, outcome.rows_used, seed, stratify=is_classes)
-        return _fitted(candidate, seed, study.X.iloc[rows], study.y[rows])
+        X, y = study.X, study.y
+        if outcome.subsampled:
+            rows = subsample(y, outcome.rows_used, seed, stratify=study.target.is_classes)
+            X, y = study.X.iloc[rows], y[rows]
+        model = _fitted(candidate, seed, X, y)
+        if not study.target.is_classes:
+            return model, None
+        return model, self._decision(candidate, model, X, y, outcome)
+
+    def _decision(
+        self, candidate: Candidate, model: Any, X: Any, y: np.ndarray, outcome: Outcome
+    ) -> Decision:
+        """How the model that is kept decides: by its own rows, or as on the first split where time is short.
+
+        Of a rare class every row counts, and the first split's threshold knows four in five of them.
+        """
+        metric = self.metric
+        as_before = Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)
+        if outcome.threshold is None:
+            return as_before
+        found = answers_at_hand(model, y, metric)
+        seconds = FOLDS * DEARER * outcome.one_fit_seconds
+        if found is None and seconds < self.clock.left(END_OF_DECIDING):
+            seed = seed_of(self.setting.random_state, "threshold", "all")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = out_of_fold(candidate, X, y, metric, seed), y
+        if found is None:
+            return as_before
+        decision = choose_decision(*found, metric)
+        label = str(metric.classes[metric.positive])
+        self.notes.append(
+            f"The model that is kept was fitted to all rows and decides for {label!r} from a probability of"
+            f" {decision.threshold:.3g} on; on the first split it was {outcome.threshold:.3g}."
+        )
+        return decision
 
     # -------------------------------------------------------------------- record
     def _notes(self, rows: list[MethodRecord], schedule: Schedule) -> list[str]:

@@ -115,22 +115,30 @@ def steady_threshold(
 def unseen_answers(
     fitted: Any, candidate: Any, X: Any, y: np.ndarray, metric: Metric, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of training rows by models that have not seen them, and these rows' labels.
+    """Probabilities of training rows by models that have not seen them, and these rows' labels."""
+    found = answers_at_hand(fitted, y, metric)
+    return found or (out_of_fold(candidate, X, y, metric, seed), y)
 
-    Those of a bagged model are the votes of the trees whose bags a row is not in, those of a super learner
-    what its learners said in the folds, both of which are there already (a handful of weights has seen
-    these answers, no learner the rows); of others they are by folds.
+
+def answers_at_hand(
+    fitted: Any, y: np.ndarray, metric: Metric
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """What a fit has said of rows that were not learned from, and their labels; None if it has not.
+
+    Of a bagged model these are the votes of the trees whose bags a row is not in, of a super learner what
+    its learners said in the folds: a handful of weights has seen these answers, no learner the rows.
     """
     from bosquet.experts import SuperLearnerClassifier
 
     votes = getattr(fitted, "oob_decision_function_", None)
     if isinstance(fitted, SuperLearnerClassifier):
         votes = np.tensordot(fitted.cv_predictions_, fitted.weights_, axes=(1, 0))
-    if votes is not None and len(votes) == len(y):
-        known = np.isfinite(votes).all(axis=1)
-        if known.mean() > MOST_ROWS:
-            return placed(votes[known], fitted, metric), y[known]
-    return out_of_fold(candidate, X, y, metric, seed), y
+    if votes is None or len(votes) != len(y):
+        return None
+    known = np.isfinite(votes).all(axis=1)
+    if known.mean() <= MOST_ROWS:
+        return None
+    return placed(votes[known], fitted, metric), y[known]
 
 
 def out_of_fold(

@@ -69,7 +69,9 @@ class Way:
         return parts[0]
 
     def fit(self, candidate: Candidate, rows: Rows) -> Any:
-        return fit_weighted(candidate.make(self.seed), rows.X, rows.y, rows.weight)
+        tries = candidate.tries if isinstance(candidate, Staged) else None
+        make = tries or candidate.make
+        return fit_weighted(make(self.seed), rows.X, rows.y, rows.weight)
 
     def answers(self, group: Sequence[Candidate], fitted: Any, X: Any) -> list[np.ndarray]:
         """What each candidate of a group says of X, by the fit of the last."""
