@@ -4,8 +4,9 @@ A quarter of each table is set aside. A study and a random search over LightGBM'
 seconds on the rest, and are judged on what was set aside; the interval of the difference draws those rows
 anew. On tables with a rare class the study stands beside the best of imbalanced-learn's ensembles, by
 average precision and by balanced accuracy; which is the best is seen on the rows that judge, which favours
-it. Differences are the study's less the peer's. The data are not part of the project: one folder for each
-table, with a data.parquet in it.
+it. Differences are the study's less the peer's. Of several splits the mean difference comes last, with the
+corrected interval of Nadeau and Bengio; there the peer is one ensemble for all splits, that of the best mean.
+The data are not part of the project: one folder for each table, with a data.parquet in it.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import itertools
 import json
 import time
 import warnings
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -37,7 +39,40 @@ MEASURES = {
     "average precision": average_precision_score,
     "balanced accuracy": balanced_accuracy_score,
 }
-THREADS, DRAWS, RARE_DRAWS = 2, 2000, 500
+SET_ASIDE, THREADS, DRAWS, RARE_DRAWS = 0.25, 2, 2000, 500
+
+
+@dataclass
+class Line:
+    """A study beside its peers on one split of a table."""
+
+    table: str
+    split: int
+    measure: str
+    chosen: str
+    ours: float
+    peers: dict[str, float]
+    best: str  # of the peers, on this split
+    low: float  # of the difference to it
+    high: float
+    spent: str
+
+    @property
+    def higher_is_better(self):
+        return self.measure in MEASURES
+
+    def cells(self):
+        interval = f"[{self.low:+.4f}, {self.high:+.4f}]"
+        peer = f"{self.peers[self.best]:.4f} ({self.best})"
+        return [
+            self.table, self.split, self.measure, self.chosen, f"{self.ours:.4f}", peer, interval,
+            told(self.low, self.high, self.higher_is_better), self.spent,
+        ]  # fmt: skip
+
+
+def told(low, high, higher_is_better):
+    """Whether the whole interval of a difference speaks for the peer."""
+    return "worse" if (high < 0 if higher_is_better else low > 0) else "not worse"
 
 
 def table(folder, name, target, split=0):
@@ -45,7 +80,7 @@ def table(folder, name, target, split=0):
     frame = pd.read_parquet(folder / name / "data.parquet").dropna(subset=[target])
     numbers = frame[target].dtype.kind in "iuf" and frame[target].nunique() > 10
     return train_test_split(
-        frame, test_size=0.25, random_state=split, stratify=None if numbers else frame[target]
+        frame, test_size=SET_ASIDE, random_state=split, stratify=None if numbers else frame[target]
     )
 
 
@@ -149,11 +184,12 @@ def beside_lightgbm(folder, name, target, seconds, split):
     ours, peers, low, high = interval(
         losses(y, np.asarray(said), classes), losses(y, theirs, classes), numbers
     )
-    told = "not worse" if low <= 0 else "worse"
-    return [
-        name, split, "RMSE" if numbers else "log loss", f"{study.record_['winner']['name']}", f"{ours:.4f}",
-        f"{peers:.4f} ({tried} settings)", f"[{low:+.4f}, {high:+.4f}]", told, spent,
-    ]  # fmt: skip
+    measure = "RMSE" if numbers else "log loss"
+    searched = f"LightGBM, {tried} settings"
+    return Line(
+        name, split, measure, study.record_["winner"]["name"], float(ours), {searched: float(peers)},
+        searched, float(low), float(high), spent,
+    )  # fmt: skip
 
 
 def beside_balanced(folder, name, target, seconds, split):
@@ -175,17 +211,42 @@ def beside_balanced(folder, name, target, seconds, split):
             said[cls] = (peer.predict_proba(X_test)[:, place], peer.predict(X_test) == rare)
     shares = np.asarray(study.best_.predict_proba(X_test))[:, place]
     ours = (shares, np.asarray(study.best_.predict(X_test)).astype(str) == rare)
-    rows, draws = [], drawn(len(event), RARE_DRAWS)
+    lines, draws = [], drawn(len(event), RARE_DRAWS)
     for k, (measure, score) in enumerate(MEASURES.items()):
-        best = max(said, key=lambda cls, k=k, score=score: score(event, said[cls][k]))
+        peers = {cls: float(score(event, answers[k])) for cls, answers in said.items()}
+        best = max(peers, key=peers.get)
         differences = [
             score(event[d], ours[k][d]) - score(event[d], said[best][k][d]) for d in draws
         ]
         low, high = np.quantile(differences, [0.025, 0.975])
-        told = "not worse" if high >= 0 else "worse"
+        line = Line(
+            name, split, measure, study.record_["winner"]["name"], float(score(event, ours[k])), peers,
+            best, float(low), float(high), spent,
+        )  # fmt: skip
+        lines.append(line)
+    return lines
+
+
+def over_splits(lines):
+    """The mean difference of each table and measure to the peer of the best mean, where there are splits."""
+    from bosquet.study.comparing import corrected_interval
+
+    rows = []
+    keys = dict.fromkeys((line.table, line.measure) for line in lines)
+    for table, measure in keys:
+        some = [line for line in lines if (line.table, line.measure) == (table, measure)]
+        if len(some) < 2:
+            continue
+        ours, higher = np.array([line.ours for line in some]), some[0].higher_is_better
+        # A search has another number of settings each time: the peers by their place.
+        peers = np.array([list(line.peers.values()) for line in some])
+        place = int((peers if higher else -peers).mean(axis=0).argmax())
+        d = ours - peers[:, place]
+        low, high = corrected_interval(d, n_train=1 - SET_ASIDE, n_test=SET_ASIDE)
+        name = list(some[0].peers)[place].split(",")[0]
         rows.append([
-            name, split, measure, study.record_["winner"]["name"], f"{score(event, ours[k]):.4f}",
-            f"{score(event, said[best][k]):.4f} ({best})", f"[{low:+.4f}, {high:+.4f}]", told, spent,
+            table, measure, len(some), f"{ours.mean():.4f}", f"{peers[:, place].mean():.4f} ({name})",
+            f"{d.mean():+.4f}", f"[{low:+.4f}, {high:+.4f}]", told(low, high, higher),
         ])  # fmt: skip
     return rows
 
@@ -208,26 +269,27 @@ def main():
         else:
             new = beside_balanced(given.data, name, RARE[name], given.seconds, split)
         for line in new:
-            print(*line, sep=" | ", flush=True)
+            print(*line.cells(), sep=" | ", flush=True)
         lines += new
-    heads = [
-        "table",
-        "split",
-        "measure",
-        "chosen",
-        "study",
-        "peer",
-        "95 % of the difference",
-        "",
-        "took",
-    ]
-    text = markdown_table(heads, lines)
+    text = report(lines)
     print(text)
     given.out.mkdir(parents=True, exist_ok=True)
     stamp = datetime.now().strftime("%Y%m%d-%H%M")
     (given.out / f"study-{stamp}.md").write_text(text + "\n", encoding="utf-8")
-    record = {"machine": describe(), "seconds": given.seconds, "split": given.split, "lines": lines}
+    record = {"machine": describe(), "seconds": given.seconds, "lines": list(map(asdict, lines))}
     (given.out / f"study-{stamp}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+def report(lines):
+    """The splits one by one, and their means."""
+    interval = "95 % of the difference"
+    heads = ["table", "split", "measure", "chosen", "study", "peer", interval, "", "took"]
+    parts = [markdown_table(heads, [line.cells() for line in lines])]
+    means = over_splits(lines)
+    if means:
+        heads = ["table", "measure", "splits", "study", "peer", "difference", interval, ""]
+        parts.append(markdown_table(heads, means))
+    return "\n\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -51,10 +51,22 @@ def test_its_learners_are_the_methods_of_the_study(done):
     assert sum(weights.values()) == pytest.approx(1)
 
 
+def test_boosting_is_kept_and_combined_as_a_mean_of_runs_but_tried_as_one():
+    boosted = METHODS["gradient-boosting"].candidates(shape())[0]
+    assert boosted.make(3).n_runs == boosted.setting["n_runs"] == 3
+    assert boosted.tries(3).n_runs == 1
+    given = {"gradient-boosting": Chosen(boosted, 1.0), "linear": Chosen(given_linear(), 1.0)}
+    (combined,) = METHODS["super-learner"].combines(shape(), given, None)
+    assert dict(combined.make(3).estimators)["gradient-boosting"].n_runs == 3
+
+
+def given_linear():
+    return METHODS["linear"].candidates(shape())[0]
+
+
 def test_its_learners_are_the_candidates_given_without_votes_out_of_bag():
     one = METHODS["random-forest"].candidates(shape())[-1]
-    other = METHODS["linear"].candidates(shape())[0]
-    given = {"random-forest": Chosen(one, 1.0), "linear": Chosen(other, 1.0)}
+    given = {"random-forest": Chosen(one, 1.0), "linear": Chosen(given_linear(), 1.0)}
     combined = METHODS["super-learner"].combines(shape(), given, None)[0].make(3)
     learners = dict(combined.estimators)
     assert list(learners) == ["linear", "random-forest"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet import RandomForestClassifier
+from bosquet import RandomForestClassifier, Study
 from bosquet.study.deciding import (
     Decision,
     best_threshold,
@@ -138,6 +138,41 @@ def test_a_bagged_model_has_answers_to_rows_it_has_not_seen_others_are_asked_by_
     votes, labels = unseen_answers(few, again, X, y, metric, 0)
     assert np.isfinite(votes).all()
     assert len(votes) == len(labels) == 200
+
+
+def rare_table(rows=900):
+    random = np.random.default_rng(4)
+    X = pd.DataFrame(random.normal(size=(rows, 3)), columns=list("abc"))
+    rare = X["a"] + random.normal(size=rows) > 2.2
+    return X.assign(y=np.where(rare, "bad", "good"))
+
+
+def balanced_threshold(p, event):
+    return steady_threshold(p, event, alarm=1 / (~event).sum(), miss=1 / event.sum())
+
+
+def test_the_model_that_is_kept_decides_by_all_rows():
+    table = rare_table()
+    study = Study(methods=["random-forest"], budget=None, repeats=1, verbose=0, random_state=0)
+    kept = study.fit(table, "y").best_
+    event = np.asarray(table["y"] == "bad")
+    votes = kept.estimator.oob_decision_function_[:, 0]
+    assert kept.decision.threshold == balanced_threshold(votes, event)
+    (note,) = [note for note in study.record_["notes"] if "is kept" in note]
+    assert f"decides for 'bad' from a probability of {kept.decision.threshold:.3g}" in note
+    forest = next(m for m in study.record_["methods"] if m["name"] == "random-forest")
+    assert f"it was {forest['test']['threshold']:.3g}" in note
+
+
+@pytest.mark.parametrize("time", [True, False])
+def test_fits_for_the_threshold_of_the_model_that_is_kept_want_time(monkeypatch, time):
+    monkeypatch.setattr("bosquet.study._running.END_OF_DECIDING", 1.0 if time else 0.0)
+    study = Study(methods=["logistic"], budget=30, repeats=1, verbose=0, random_state=0)
+    kept = study.fit(rare_table(), "y").best_
+    logistic = next(m for m in study.record_["methods"] if m["name"] == "logistic")
+    as_before = kept.decision.threshold == logistic["test"]["threshold"]
+    assert as_before != time
+    assert any("is kept" in note for note in study.record_["notes"]) == time
 
 
 def test_thresholds_are_for_two_classes_with_costs_or_a_rare_one():

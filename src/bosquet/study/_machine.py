@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from bosquet._sklearn import effective_threads
@@ -17,13 +17,19 @@ WORKING_MEMORY = 64
 
 
 @contextmanager
-def modest(n_values: int) -> Iterator[None]:
-    """Matrix products on one thread for small tables, and little working memory."""
+def modest(n_values: int, fits: int | None = 1) -> Iterator[None]:
+    """Little working memory; for small tables matrix products on one thread, and `fits` side by side.
+
+    The latter are those that an ensemble makes of its members, unless it is itself one of several.
+    """
+    from joblib import parallel_config
     from sklearn import config_context
     from threadpoolctl import threadpool_limits
 
-    limits: Any = {"blas": 1} if n_values < SMALL_TABLE else {}
-    with threadpool_limits(limits), config_context(working_memory=WORKING_MEMORY):
+    small = n_values < SMALL_TABLE
+    limits: Any = {"blas": 1} if small else {}
+    side_by_side = parallel_config("threading", n_jobs=fits) if small else nullcontext()
+    with threadpool_limits(limits), config_context(working_memory=WORKING_MEMORY), side_by_side:
         yield
 
 

@@ -107,7 +107,8 @@ class Run:
     # ------------------------------------------------------------------ all of it
     def go(self) -> Result:
         """Explore, split, tune, compare, repeat, choose, explain."""
-        with modest(len(self.table.X) * self.setting.shape.n_indicators):
+        values = len(self.table.X) * self.setting.shape.n_indicators
+        with modest(values, self.setting.n_jobs):
             return self._steps()
 
     def _steps(self) -> Result:

@@ -24,7 +24,7 @@ from bosquet.study.method import Candidate, Chosen, Method, TableShape, all_rows
 
 # Shares of the budget that are used up when: the first round ends, all rounds end. The rest is for
 # explaining the winner and fitting it to all rows.
-END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.78
+END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.8
 # Further rounds there should be time for; they tune over fewer candidates if that is what it takes.
 ROUNDS_WANTED = 4
 REPEATS_COUNTED, REPEATS_TIMED = 5, 10

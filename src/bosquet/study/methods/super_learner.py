@@ -88,8 +88,7 @@ def _combines(
     for name in LEARNERS:
         if name not in chosen or (name.startswith("svm-") and _too_few_for_machines(shape)):
             continue
-        runs = chosen[name].candidate.setting.get("n_runs", 1)
-        cost = fits * chosen[name].seconds / runs
+        cost = fits * chosen[name].seconds
         if seconds is None or spent + cost <= seconds or len(names) < FEWEST:
             names.append(name)
             spent += cost
@@ -106,10 +105,8 @@ def _too_few_for_machines(shape: TableShape) -> bool:
 def _made(names: list[str], chosen: Mapping[str, Chosen], seed: int) -> list[tuple[str, Any]]:
     learners = [(name, chosen[name].candidate.make(seed)) for name in names]
     for _, learner in learners:
-        # The folds judge it, and one run is enough where the mean is over learners.
-        for name, value in (("oob_score", False), ("n_runs", 1)):
-            if name in learner.get_params(deep=False):
-                learner.set_params(**{name: value})
+        if "oob_score" in learner.get_params(deep=False):
+            learner.set_params(oob_score=False)  # the folds judge it
     return learners
 
 
