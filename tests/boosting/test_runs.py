@@ -1,5 +1,7 @@
 """The mean of several runs of boosting."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from sklearn.metrics import log_loss
 import bosquet
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting._base import seeds_of_runs
+from bosquet.boosting._targets import split_rows
 from bosquet.explain import explain
 
 FEW = {"n_estimators": 12, "early_stopping": False, "max_leaf_nodes": 6, "min_samples_leaf": 5}
@@ -52,13 +55,6 @@ def test_the_model_is_the_mean_of_its_runs_after_every_round(classes):
     assert mean.n_iter_ == FEW["n_estimators"]
 
 
-def test_one_run_is_what_it_was():
-    X, y = load_diabetes(return_X_y=True)
-    one = GradientBoostingRegressor(random_state=0, **FEW).fit(X, y)
-    same = GradientBoostingRegressor(n_runs=1, random_state=0, **FEW).fit(X, y)
-    assert np.array_equal(one.predict(X), same.predict(X))
-
-
 def test_a_mean_loses_less_than_a_run():
     X, y = load_wine(return_X_y=True)
     here = np.arange(len(y)) % 2 == 0
@@ -73,12 +69,32 @@ def test_a_mean_loses_less_than_a_run():
     assert np.mean([loss(4, seed) for seed in range(6)]) < np.mean([loss(1, s) for s in range(6)])
 
 
-def test_rounds_found_by_early_stopping_are_those_of_every_run():
+@pytest.mark.parametrize("how", ["refit", "not refitted", "rows of the user's own"])
+def test_every_run_has_the_rounds_and_the_rows_of_the_first(how):
     X, y = mixed_table(1500)
-    model = GradientBoostingClassifier(n_runs=2, random_state=0).fit(X, y)
-    alone = GradientBoostingClassifier(random_state=0).fit(X, y)
-    assert model.n_iter_ == alone.n_iter_ < 1000
-    assert np.array_equal(model.validation_score_, alone.validation_score_)
+    given = {}
+    if how != "refit":
+        given = {"refit": False}
+    if how == "rows of the user's own":
+        X, y, eval_set = X[300:], y[300:], (X[:300], y[:300])
+    else:
+        eval_set = None
+    model = GradientBoostingClassifier(n_runs=2, random_state=FixedSeed(7), **given)
+    model.fit(X, y, eval_set=eval_set)
+    first = GradientBoostingClassifier(random_state=FixedSeed(7), **given)
+    first.fit(X, y, eval_set=eval_set)
+    assert model.n_iter_ == first.n_iter_ < 1000
+    assert np.array_equal(model.validation_score_, first.validation_score_)
+    learned = np.arange(len(y))
+    if how == "not refitted":
+        learned = split_rows(len(y), 0.1, 7, y)[0]
+    second = GradientBoostingClassifier(
+        n_estimators=first.n_iter_,
+        early_stopping=False,
+        random_state=FixedSeed(seeds_of_runs(7, 2)[1]),
+    ).fit(X.iloc[learned], y[learned])
+    mean = (first._raw(X) + second._raw(X)) / 2
+    np.testing.assert_allclose(model._raw(X), mean, atol=1e-12)
 
 
 def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
@@ -90,6 +106,9 @@ def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
     stages = zip(again.staged_predict_proba(X), model.staged_predict_proba(X), strict=True)
     assert all(np.array_equal(a, b) for a, b in stages)
     assert again.n_iter_ == model.n_iter_ == FEW["n_estimators"]
+    pickled = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(pickled.predict_proba(X), model.predict_proba(X))
+    assert pickled.n_iter_ == model.n_iter_
     said = explain(model, X)
     total = said.values.sum(axis=1) + said.base
     np.testing.assert_allclose(total, np.ravel(model._raw(X)), atol=1e-9)
@@ -99,10 +118,32 @@ def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
 def test_a_file_whose_trees_do_not_fit_its_runs_is_refused(tmp_path):
     X, y = mixed_table()
     model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
-    model.n_runs = 5  # 36 trees are no rounds of five
-    model.save(tmp_path / "model.bq")
-    with pytest.raises(bosquet.ModelFileError, match="runs"):
-        bosquet.load(tmp_path / "model.bq")
+    for wrong in (5, 0, -3):  # 36 trees are no rounds of five
+        model._terms.runs = wrong
+        model.save(tmp_path / "model.bq")
+        with pytest.raises(bosquet.ModelFileError, match="runs"):
+            bosquet.load(tmp_path / "model.bq")
+
+
+def test_a_file_written_between_two_rounds_has_the_rounds_so_far(tmp_path):
+    X, y = mixed_table()
+
+    def keep(info):
+        if info.iteration == 5:
+            info.model.save(tmp_path / "model.bq")
+
+    GradientBoostingClassifier(n_runs=3, callbacks=[keep], random_state=0, **FEW).fit(X, y)
+    assert bosquet.load(tmp_path / "model.bq").n_iter_ == 5
+
+
+def test_runs_are_not_gone_on_with():
+    X, y = mixed_table()
+    model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(n_runs=1, warm_start=True, n_estimators=20)
+    with pytest.raises(ValueError, match="mean of 3 runs"):
+        model.fit(X, y)
+    assert np.array_equal(model.predict_proba(X), before)
 
 
 def test_runs_take_a_loss_of_the_users_own():

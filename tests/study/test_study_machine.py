@@ -1,8 +1,19 @@
 """What a study takes of the machine."""
 
-from joblib import effective_n_jobs
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from sklearn.linear_model import LinearRegression
+from stand_ins import method
+
+from bosquet import Study
 from bosquet.study._machine import SMALL_TABLE, modest
+from bosquet.study._trying import try_all
+from bosquet.study._watchdog import stopped_after
 
 
 def test_members_of_an_ensemble_are_fitted_side_by_side_where_tables_are_small():
@@ -11,3 +22,36 @@ def test_members_of_an_ensemble_are_fitted_side_by_side_where_tables_are_small()
     with modest(SMALL_TABLE, 2):
         assert effective_n_jobs(None) == 1
     assert effective_n_jobs(None) == 1
+
+
+class Noticing(LinearRegression):
+    """A model that notices how many fits its ensemble would make at a time."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y):
+        self.seen.append(effective_n_jobs(None))
+        return super().fit(X, y)
+
+
+def test_a_study_lets_members_be_fitted_side_by_side():
+    Noticing.seen.clear()
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"a": random.normal(size=80), "y": random.normal(size=80)})
+    noticing = method("noticing", lambda shape, value, seed: Noticing())
+    Study(methods=[noticing], budget=None, repeats=1, n_jobs=2, verbose=0).fit(table, "y")
+    assert set(Noticing.seen) == {2}
+
+
+def test_what_threads_of_a_fit_warn_of_is_heard():
+    def fit():
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(warnings.warn, ["second", "first"]))
+
+    (tried,) = try_all(fit, [()])
+    assert tried.warned == ["first", "second"]
+
+
+def test_a_fit_that_may_be_stopped_starts_no_threads():
+    with modest(10, 2), stopped_after(60.0):
+        assert effective_n_jobs(None) == 1

@@ -220,6 +220,26 @@ def test_the_same_seed_gives_the_same_result_for_any_number_of_jobs(name):
     assert np.array_equal(first.estimator.predict(X), second.estimator.predict(X))
 
 
+@pytest.mark.parametrize("by", ["cv", "bootstrap"])
+def test_candidates_are_compared_by_what_they_try_and_the_one_kept_is_made(by):
+    X, y = mixed_table("regression")
+    metric, shape = judged("regression", X, y)
+    method = METHODS["gradient-boosting"]
+    one = next(c for c in method.candidates(shape) if c.complexity == 40)
+    alone = replace(method, candidates=lambda shape: [one, *method.candidates(shape)[-1:]])
+    tuned = tune(alone, X, y, shape, metric=metric, by=by)
+    assert tuned.estimator.n_runs == tuned.setting["n_runs"] == 3
+    single = replace(one, make=one.tries, tries=None)
+    last = method.candidates(shape)[-1]
+    last = replace(last, make=last.tries, tries=None)
+    tried = tune(
+        replace(method, candidates=lambda shape: [single, last]), X, y, shape, metric=metric, by=by
+    )
+    assert [p["score"] for p in tuned.curve["points"]] == [
+        p["score"] for p in tried.curve["points"]
+    ]
+
+
 def test_early_stopping_gives_its_own_trace_as_the_curve():
     X, y = mixed_table("binary", rows=1200)
     metric, shape = judged("binary", X, y)

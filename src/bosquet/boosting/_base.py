@@ -89,6 +89,11 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
                 f"n_estimators={self.n_estimators} is below the {self._terms.n_rounds} rounds that"
                 " the model has; with warm_start=True it can only grow"
             )
+        if continuing and isinstance(self._terms, TreeTerms) and self._terms.runs > 1:
+            raise ValueError(
+                f"the model is the mean of {self._terms.runs} runs, which warm_start=True cannot go on with;"
+                " fit it anew"
+            )
         encoder, columns = self._encode_training(X, continuing)
         target, n_samples = self._check_target(y, columns, continuing)
         weight = self._check_weight(sample_weight, target, n_samples)

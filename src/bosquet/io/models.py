@@ -131,6 +131,7 @@ def _boosting_bytes(estimator: Any) -> bytes:
         "classes": classes_state(getattr(estimator, "classes_", None)),
         "train_score": [float(v) for v in estimator.train_score_],
         "validation_score": [float(v) for v in estimator.validation_score_],
+        "runs": estimator._terms.runs,
     }
     return save_bytes(estimator._terms.ensemble, metadata)
 
@@ -226,8 +227,8 @@ def _boosting_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
         model.classes_ = classes_from(metadata["classes"])
         if model.classes_.size != max(2, loss.outputs):
             raise ModelFileError("the number of classes does not fit the trees")
-    model._terms, model._loss_terms = TreeTerms(ensemble, model.n_runs), loss
-    if ensemble.n_trees % model._terms.trees_a_round:
+    model._terms, model._loss_terms = TreeTerms(ensemble, int(metadata.get("runs", 1))), loss
+    if model._terms.runs < 1 or ensemble.n_trees % model._terms.trees_a_round:
         raise ModelFileError("the number of trees does not fit the rounds and runs")
     remember_columns(model, encoder)
     model.train_score_ = np.asarray(metadata["train_score"], dtype=float)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study._candidates import groups_of
+from bosquet.study._candidates import groups_of, tried
 from bosquet.study._costs import FEWEST_ROWS, modelled_seconds
 from bosquet.study._trying import try_all
 from bosquet.study.judging import LARGE, Rows, way_for
@@ -80,7 +80,7 @@ def _speed(
     group = groups_of(candidates)[len(groups_of(candidates)) // 2]
     candidate = group[-1]
     # The first fit also pays for what is loaded when first used.
-    fits = try_all(lambda: fit_weighted(candidate.make(seed), trial.X, trial.y), [(), ()])
+    fits = try_all(lambda: fit_weighted(tried(candidate, seed), trial.X, trial.y), [(), ()])
     if any(fit.error is not None for fit in fits):
         return 1.0
     seconds = min(fit.seconds for fit in fits)

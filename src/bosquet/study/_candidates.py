@@ -68,6 +68,12 @@ class SelfTuned(Candidate):
     ways: frozenset[str] = field(default=frozenset({"cv", "validation"}))
 
 
+def tried(candidate: Candidate, seed: int) -> Any:
+    """What is fitted to judge a candidate by."""
+    tries = candidate.tries if isinstance(candidate, Staged) else None
+    return (tries or candidate.make)(seed)
+
+
 def candidate_with(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
     """The candidate of a method that has a setting, as a study that is taken up again knows it: as JSON.
 

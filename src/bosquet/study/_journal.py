@@ -16,7 +16,7 @@ import numpy as np
 from bosquet.study._clock import in_words
 from bosquet.study._outcomes import Outcome
 
-VERSION = 2
+VERSION = 3
 
 
 def fingerprint_of_table(frame: Any, y: np.ndarray) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -256,7 +257,7 @@ class Run:
         seconds = FOLDS * DEARER * outcome.one_fit_seconds
         if found is None and seconds < self.clock.left(END_OF_DECIDING):
             seed = seed_of(self.setting.random_state, "threshold", "all")
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), suppress(Exception):  # the first split's will do
                 warnings.simplefilter("ignore")
                 found = out_of_fold(candidate, X, y, metric, seed), y
         if found is None:
@@ -264,8 +265,8 @@ class Run:
         decision = choose_decision(*found, metric)
         label = str(metric.classes[metric.positive])
         self.notes.append(
-            f"The model that is kept was fitted to all rows and decides for {label!r} from a probability of"
-            f" {decision.threshold:.3g} on; on the first split it was {outcome.threshold:.3g}."
+            f"The model that is kept was fitted to {len(y):,} rows and decides for {label!r} from a"
+            f" probability of {decision.threshold:.3g} on; on the first split it was {outcome.threshold:.3g}."
         )
         return decision
 

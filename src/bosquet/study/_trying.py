@@ -60,24 +60,28 @@ def try_all(
     Threads, not processes: the fits let go of the interpreter where they take long, and the table
     need not be copied. `inner` limits the OpenMP threads that each call may start itself.
     """
+    alone = workers <= 1 or len(calls) == 1
     with collected_warnings() as heard:
 
         def attempt(number: int) -> Tried:
             if number and clock is not None and not clock.allows():
                 return Tried(begun=False)
             result = Tried()
-            heard.listener = result.warned
+            heard.own.listener = result.warned
+            if alone:  # what threads of its own warn of is its affair
+                heard.others = result.warned
             began = time.monotonic()
             try:
                 result.value = function(*calls[number])
             except Exception as error:  # a candidate may fail in any way; it is told, and left out
                 result.error = error
             finally:
-                heard.listener = None
+                heard.own.listener = heard.others = None
             result.seconds = time.monotonic() - began
+            result.warned.sort()  # threads come in any order
             return result
 
-        if workers <= 1 or len(calls) == 1:
+        if alone:
             with threadpool_limits(inner, user_api="openmp"):
                 return [attempt(number) for number in range(len(calls))]
         # OpenMP's limit is a thread's own, so each worker has to be told.
@@ -90,16 +94,22 @@ def _limit_openmp(inner: int | None) -> None:
         threadpool_limits(inner, user_api="openmp")
 
 
-@contextmanager
-def collected_warnings() -> Iterator[Any]:
-    """Warnings go to the list that the thread which warns has set as its `listener`.
+@dataclass
+class Ears:
+    """Where warnings go: to the `own.listener` of the thread that warns, or to a list for those without."""
 
-    One catch for all threads: Python's own is not made for several at once.
-    """
-    local = threading.local()
+    own: threading.local = field(default_factory=threading.local)
+    others: list[str] | None = None
+
+
+@contextmanager
+def collected_warnings() -> Iterator[Ears]:
+    """One catch for all threads: Python's own is not made for several at once."""
+    ears = Ears()
 
     def hear(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        listener = getattr(local, "listener", None)
+        listener = getattr(ears.own, "listener", None)
+        listener = ears.others if listener is None else listener
         text = first_line(message)
         if listener is not None and text not in listener:
             listener.append(text)
@@ -109,7 +119,7 @@ def collected_warnings() -> Iterator[Any]:
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", FutureWarning)
         warnings.showwarning = hear
-        yield local
+        yield ears
 
 
 def first_line(message: Any) -> str:

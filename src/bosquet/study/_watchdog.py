@@ -23,11 +23,13 @@ def stopped_after(seconds: float | None) -> Iterator[None]:
 
     Python delivers it between two instructions: a fit with a loop in Python stops at its next round, one call
     into compiled code runs to its end. Only for work in the calling thread: a pool of threads would wait
-    for ever for one that was stopped while it handed over its result.
+    for ever for one that was stopped while it handed over its result, so that joblib is told to start none.
     """
     if seconds is None:
         yield
         return
+    from joblib import parallel_config
+
     caller, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
 
     def watch() -> None:
@@ -41,7 +43,8 @@ def stopped_after(seconds: float | None) -> Iterator[None]:
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield
+        with parallel_config(n_jobs=1):
+            yield
     finally:
         _call_off(caller, lock, over)
 

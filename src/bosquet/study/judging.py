@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bosquet._sklearn import rows_of
-from bosquet.study._candidates import SelfTuned, Staged
+from bosquet.study._candidates import SelfTuned, Staged, tried
 from bosquet.study.criteria import information_criterion
 from bosquet.study.method import Candidate, Method
 from bosquet.study.pipelines import fit_weighted
@@ -69,9 +69,7 @@ class Way:
         return parts[0]
 
     def fit(self, candidate: Candidate, rows: Rows) -> Any:
-        tries = candidate.tries if isinstance(candidate, Staged) else None
-        make = tries or candidate.make
-        return fit_weighted(make(self.seed), rows.X, rows.y, rows.weight)
+        return fit_weighted(tried(candidate, self.seed), rows.X, rows.y, rows.weight)
 
     def answers(self, group: Sequence[Candidate], fitted: Any, X: Any) -> list[np.ndarray]:
         """What each candidate of a group says of X, by the fit of the last."""
@@ -168,7 +166,8 @@ class Bootstrap(Way):
             judged = self.rows.take(out)
         fitted = self.fit(group[-1], learned)
         said = self.answers(group, fitted, judged.X)
-        keep = fitted if task is None and len(group) == 1 else None
+        alone = len(group) == 1 and not isinstance(group[0], Staged)
+        keep = fitted if task is None and alone else None
         return [
             Judged(self.metric.score(judged.y, answer, judged.weight), None, keep)
             for answer in said

@@ -64,7 +64,7 @@ class Study(BaseEstimator):
         for (AIC and BIC need a likelihood, "oob" bags) keeps its own, which is the default: out of bag for
         forests and bagging, five folds for others, a validation sample from 5,000 rows on.
     n_jobs : int or None, default=None
-        Fits at a time while tuning; the results do not depend on it.
+        Fits at a time while tuning, and inside ensembles of small tables; the results do not depend on it.
     checkpoint : path, default=None
         A file that keeps every result as it comes. The same study with the same file goes on where it was
         killed, and without a budget ends with the same table.

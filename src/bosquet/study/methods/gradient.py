@@ -24,7 +24,7 @@ ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
 # With more columns than this a round is dear; few of them, or of large trees, learn the rows by heart.
 WIDE, ROUNDS_OF_WIDE, ROUNDS_OF_LARGE = 2_000, ROUNDS[:5], ROUNDS[:-1]
 MOST_ROUNDS, MOST_POINTS = 2_000, 60
-# Of a small table the mean of a few runs is kept, which loses about 1 % less than one and takes no time.
+# Of a small table the mean of a few runs is kept, which loses about 1 % less than one and takes little time.
 RUNS = 3
 # Small trees gain so little a round that the loss may stand still for many of them.
 PATIENCE = 120
@@ -219,6 +219,7 @@ def _rounds_shown(done: int, chosen: int) -> list[int]:
 def _details(fitted: Any) -> dict[str, Any]:
     return {
         "rounds": int(fitted.n_iter_),
+        **({"runs": int(fitted.n_runs)} if fitted.n_runs > 1 else {}),
         "leaves of a tree": int(fitted.max_leaf_nodes),
         "learning rate": float(fitted.learning_rate),
     }
