@@ -115,6 +115,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         )
         stepper = self._make_stepper(parts.train, parts.validation, loss, encoder, seed, start)
         self._terms = stepper.terms
+        self._keep_scores(history)  # a callback may save the model
         run_rounds(
             stepper,
             model=self,
@@ -137,10 +138,13 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             again = self._boosted(rows, loss, encoder, other, None, runs[0].n_rounds)
             runs.append(again.terms)
         self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
-        self.train_score_ = np.asarray(history.train_loss)
-        self.validation_score_ = np.asarray(history.validation_loss)
+        self._keep_scores(history)
         self.timings_ = stepper.timings()
         return self
+
+    def _keep_scores(self, history: LoopResult) -> None:
+        self.train_score_ = np.array(history.train_loss)
+        self.validation_score_ = np.array(history.validation_loss)
 
     def _boosted(
         self, rows: Part, loss: Any, encoder: TableEncoder, seed: int, start: Any, n_rounds: int
