@@ -14,8 +14,6 @@ from bosquet.trees._copying import add_copy
 class TreeTerms:
     """Trees of the native core, over encoded columns; those of several runs stand round by round."""
 
-    runs = 1
-
     def __init__(self, ensemble: _core.Ensemble, runs: int = 1):
         self.ensemble = ensemble
         self.runs = runs
