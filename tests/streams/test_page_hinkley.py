@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bosquet.reference import streams as twin
@@ -16,6 +16,7 @@ from bosquet.streams import PageHinkley, change_points
     st.sampled_from([0.0625, 0.25]),
     st.floats(2, 1000),
 )
+@example([1.0, 0.5, 1.0, 1.0], 0.5, 0.25, 2.0)  # two sums are equally large
 def test_alarms_are_those_of_the_twin(values, mean, tolerance, run_length):
     found = change_points(values, PageHinkley(mean, tolerance=tolerance, run_length=run_length))
     expected = twin.page_hinkley(values, mean, tolerance, run_length, 1.0)

@@ -50,13 +50,17 @@ def adaptive_window(
 def page_hinkley(
     values: list[float], mean: float, tolerance: float, run_length: float, width: float
 ) -> list[tuple[int, int]]:
-    """(began, noticed) of every alarm: the largest of all sums that end now against its threshold."""
+    """(began, noticed) of every alarm: the largest of all sums that end now against its threshold.
+
+    Of equally large sums the shortest tells when it began.
+    """
     threshold = width**2 * math.log(run_length) / (8 * tolerance)
     alarms, start = [], 0
     for now in range(len(values)):
         excess = [value - mean - tolerance for value in values[start : now + 1]]
         sums = [sum(excess[first:]) for first in range(len(excess))]
         if max(sums) >= threshold:
-            alarms.append((start + sums.index(max(sums)), now))
+            began = max(first for first, total in enumerate(sums) if total == max(sums))
+            alarms.append((start + began, now))
             start = now + 1
     return alarms
