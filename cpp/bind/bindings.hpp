@@ -1,4 +1,4 @@
-// The only room that sees Python.
+// The only package that sees Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "data/binned.hpp"
@@ -34,14 +35,18 @@ struct Bins {
     std::vector<bosquet::FeatureBins> features;
 };
 
-// A table over the caller's arrays: a matrix, or a list of columns. It must not outlive them.
-bosquet::Table table_of(nanobind::handle data);
+// A table over the caller's arrays, a matrix or a list of columns, which it keeps alive.
+struct HeldTable : bosquet::Table {
+    std::vector<nanobind::ndarray<nanobind::ro, nanobind::device::cpu>> arrays;
+};
+HeldTable table_of(nanobind::handle data);
 
 // A new NumPy array that owns its memory.
 template <class T>
 nanobind::ndarray<nanobind::numpy, T> new_array(std::vector<std::size_t> shape, T** data) {
     std::size_t size = 1;
-    for (std::size_t extent : shape) size *= extent;
+    for (std::size_t extent : shape)
+        if (__builtin_mul_overflow(size, extent, &size)) throw std::bad_alloc();
     *data = new T[size > 0 ? size : 1];
     nanobind::capsule owner(*data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return nanobind::ndarray<nanobind::numpy, T>(*data, shape.size(), shape.data(), owner);

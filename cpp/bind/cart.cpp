@@ -1,12 +1,14 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
 #include "bind/options.hpp"
 #include "cart/codes.hpp"
 #include "cart/grower.hpp"
@@ -29,30 +31,29 @@ Criterion criterion_named(const std::string& name) {
     throw InputError("unknown criterion '" + name + "'");
 }
 
-CartOptions options_of(nb::dict given) {
-    nb::dict options;
-    options.update(given);
+CartOptions options_of(const nb::dict& given) {
+    Options options(given);
     CartOptions cart;
     std::string criterion = "gini";
-    take(options, "criterion", criterion);
+    options.take("criterion", criterion);
     cart.criterion = criterion_named(criterion);
-    take(options, "min_samples_split", cart.min_samples_split);
-    take(options, "min_samples_leaf", cart.min_samples_leaf);
-    take(options, "min_weight_leaf", cart.min_weight_leaf);
-    take(options, "max_depth", cart.max_depth);
-    take(options, "max_leaf_nodes", cart.max_leaf_nodes);
-    take(options, "min_impurity_decrease", cart.min_impurity_decrease);
-    take(options, "features_per_node", cart.features_per_node);
-    take(options, "random_thresholds", cart.random_thresholds);
-    take(options, "monotone", cart.monotone);
-    take(options, "competitors", cart.competitors);
-    take(options, "surrogates", cart.surrogates);
-    refuse_others(options);
+    options.take("min_samples_split", cart.min_samples_split);
+    options.take("min_samples_leaf", cart.min_samples_leaf);
+    options.take("min_weight_leaf", cart.min_weight_leaf, 0, kLargest);
+    options.take("max_depth", cart.max_depth);
+    options.take("max_leaf_nodes", cart.max_leaf_nodes);
+    options.take("min_impurity_decrease", cart.min_impurity_decrease, -kLargest, kLargest);
+    options.take("features_per_node", cart.features_per_node);
+    options.take("random_thresholds", cart.random_thresholds);
+    options.take("monotone", cart.monotone);
+    options.take("competitors", cart.competitors);
+    options.take("surrogates", cart.surrogates);
+    options.refuse_others();
     return cart;
 }
 
-// Keeps together what growing needs for as long as trees are grown; it reads the caller's arrays
-// where they are.
+// Keeps together what growing needs for as long as trees are grown. Targets and weights are copied:
+// what the caller changes after they were checked would lead out of the sums over classes.
 class CartFit {
   public:
     CartFit(std::shared_ptr<CodedTable> table, nb::object target, std::uint32_t outputs,
@@ -60,17 +61,19 @@ class CartFit {
             std::vector<std::uint32_t> class_counts)
         : table_(std::move(table)),
           class_counts_(std::move(class_counts)),
-          weights_(std::move(weights)),
+          weights_(weights.data(), weights.data() + weights.shape(0)),
           options_(options_of(options)),
           team_(threads) {
+        if (outputs == 0) throw InputError("a target has at least one output");
+        check_at_most(outputs, kMostOutputs, "outputs");
         target_.outputs = outputs;
         std::size_t rows = take_target(target);
-        if (rows != table_->rows || rows == 0)
-            throw InputError("targets must have one entry a row");
-        if (weights_.shape(0) != 0 && weights_.shape(0) != rows)
-            throw InputError("weights must have one entry a row");
-        if (!options_.monotone.empty() && options_.monotone.size() != table_->columns.size())
-            throw InputError("monotone constraints must name every feature");
+        if (table_->rows == 0) throw InputError("there are no rows");
+        check_length(rows, table_->rows, "targets");
+        check_weights(weights_, rows);
+        check_products();
+        if (!options_.monotone.empty())
+            check_length(options_.monotone.size(), table_->columns.size(), "monotone", "feature");
         growers_.resize(team_.size());
     }
 
@@ -78,21 +81,24 @@ class CartFit {
     void grow(Ensemble& ensemble, const std::vector<std::uint64_t>& keys, std::size_t draws,
               bool replace, bool balanced) {
         check(ensemble);
-        nb::gil_scoped_release release;
+        check_between(static_cast<double>(draws), 1, static_cast<double>(table_->rows), "draws");
+        InUse now(in_use_, kName);
+        LongCall call;
         std::vector<Tree> trees(keys.size());
         team_.run(keys.size(), [&](std::size_t i, int worker) {
-            Bag bag = draw_bag(table_->rows, draws, replace, weights(), keys[i]);
+            Bag bag = draw_bag(table_->rows, draws, replace, weights_, keys[i]);
             if (balanced) balance(bag);
             if (bag.rows.empty()) throw InputError("a bag drew no row of weight above 0");
             trees[i] = grower(worker).grow(bag, keys[i], false, nullptr).tree;
         });
-        for (Tree& tree : trees) ensemble.trees.push_back(std::move(tree));
+        for (Tree& tree : trees) ensemble.add(std::move(tree));
     }
 
     // One tree on all rows whose weight is above 0, with all that is known of its nodes.
     std::shared_ptr<CartTree> grow_one(std::uint64_t key) {
-        nb::gil_scoped_release release;
-        Bag bag = draw_bag(table_->rows, table_->rows, false, weights(), key);
+        InUse now(in_use_, kName);
+        LongCall call;
+        Bag bag = draw_bag(table_->rows, table_->rows, false, weights_, key);
         if (bag.rows.empty()) throw InputError("no row has a weight above 0");
         if (!shared_grower_)
             shared_grower_ = make_cart_grower(*table_, target_, options_, team_.size());
@@ -100,32 +106,55 @@ class CartFit {
     }
 
   private:
-    std::span<const double> weights() const { return {weights_.data(), weights_.shape(0)}; }
+    static constexpr const char* kName = "the fit";
 
     // Checks the target, and returns its number of rows.
     std::size_t take_target(nb::object target) {
-        if (!class_counts_.empty()) return take_several_classes(nb::cast<ClassMatrix>(target));
+        if (!class_counts_.empty())
+            return take_several_classes(cast_to<ClassMatrix>(
+                target, "the target", "a matrix of unsigned 32-bit numbers of classes"));
         if (nb::isinstance<ClassArray>(target)) {
-            classes_ = nb::cast<ClassArray>(target);
-            target_.classes = {classes_.data(), classes_.shape(0)};
-            for (std::uint32_t which : target_.classes)
-                if (which >= target_.outputs) throw InputError("a class number is out of range");
-            return target_.classes.size();
+            take_classes(nb::cast<ClassArray>(target));
+            for (std::uint32_t which : classes_)
+                if (which >= target_.outputs)
+                    throw InputError("class " + std::to_string(which) +
+                                     " is out of range: there are " +
+                                     std::to_string(target_.outputs));
+            return classes_.size();
         }
-        numbers_ = nb::cast<DoubleMatrix>(target);
-        if (numbers_.shape(0) != target_.outputs) throw InputError("one row of numbers an output");
-        target_.numbers = {numbers_.data(), numbers_.shape(0) * numbers_.shape(1)};
-        return numbers_.shape(1);
+        auto numbers = cast_to<DoubleMatrix>(
+            target, "the target", "an array of unsigned 32-bit classes or a matrix of doubles");
+        if (numbers.shape(0) != target_.outputs)
+            throw InputError("a target of numbers must have the shape (outputs, rows)");
+        numbers_.assign(numbers.data(), numbers.data() + numbers.size());
+        check_finite(numbers_, "targets");
+        target_.numbers = numbers_;
+        return numbers.shape(1);
     }
 
-    std::size_t take_several_classes(ClassMatrix places) {
-        several_ = places;
+    // Sums over a bag of weights times targets, centred or not, must be finite.
+    void check_products() const {
+        double weight = 1, number = 1;
+        for (double one : weights_) weight = std::max(weight, one);
+        for (double one : numbers_) number = std::max(number, std::abs(one));
+        if (!std::isfinite(2 * number * weight * static_cast<double>(table_->rows)))
+            throw InputError("targets times weights are too large to add up; rescale them");
+    }
+
+    template <class Array>
+    void take_classes(const Array& classes) {
+        classes_.assign(classes.data(), classes.data() + classes.size());
+        target_.classes = classes_;
+    }
+
+    std::size_t take_several_classes(const ClassMatrix& places) {
+        take_classes(places);
         if (places.shape(0) != class_counts_.size())
             throw InputError("one row of classes a target");
         std::size_t first = 0, rows = places.shape(1);
         for (std::size_t t = 0; t < class_counts_.size(); ++t) {
             for (std::size_t i = 0; i < rows; ++i) {
-                std::uint32_t place = places.data()[t * rows + i];
+                std::uint32_t place = classes_[t * rows + i];
                 if (place < first || place >= first + class_counts_[t])
                     throw InputError("the place of a class is out of range");
             }
@@ -133,7 +162,6 @@ class CartFit {
         }
         if (first != target_.outputs) throw InputError("the targets have other classes in all");
         target_.class_counts = class_counts_;
-        target_.classes = {places.data(), places.shape(0) * rows};
         return rows;
     }
 
@@ -143,6 +171,12 @@ class CartFit {
         if (ensemble.features != table_->columns.size() || ensemble.outputs != outputs ||
             ensemble.vector_leaves != vectors)
             throw InputError("the ensemble does not fit the target");
+        for (std::size_t f = 0; f < table_->columns.size(); ++f)
+            if (ensemble.categories[f] != table_->columns[f].categories())
+                throw InputError("feature " + std::to_string(f) + " has " +
+                                 std::to_string(table_->columns[f].categories()) +
+                                 " categories in the table and " +
+                                 std::to_string(ensemble.categories[f]) + " in the ensemble");
     }
 
     CartGrower& grower(int worker) {
@@ -166,34 +200,101 @@ class CartFit {
 
     std::shared_ptr<CodedTable> table_;
     std::vector<std::uint32_t> class_counts_;
-    ClassArray classes_;
-    ClassMatrix several_;
-    DoubleMatrix numbers_;
-    DoubleArray weights_;
+    std::vector<std::uint32_t> classes_;
+    std::vector<double> numbers_, weights_;
     CartTarget target_;
     CartOptions options_;
     Team team_;
     std::vector<std::unique_ptr<CartGrower>> growers_;  // one a thread
     std::unique_ptr<CartGrower> shared_grower_;
+    std::atomic<bool> in_use_ = false;
 };
 
-nb::object codes_of(const Cut& cut) {
-    if (!cut.nominal) return nb::none();
-    nb::list codes;
-    for (std::uint32_t code : cut.left_codes) codes.append(code - 1);
-    return codes;
+// The splits of all nodes besides their own, in arrays: what NodeSplits in Python is made of. A
+// tree of many rows has millions of them, as many dicts would take seconds and gigabytes.
+class SplitColumns {
+  public:
+    SplitColumns(std::size_t nodes, std::size_t splits)
+        : counts_(nb::cast(new_array<std::int64_t>({nodes}, &count_))),
+          features_(nb::cast(new_array<std::int32_t>({splits}, &feature_))),
+          thresholds_(nb::cast(new_array<double>({splits}, &threshold_))) {}
+
+    void begin(std::size_t node, std::size_t splits) { count_[node] = splits; }
+
+    // Returns the place of the split.
+    std::size_t add(const Cut& cut) {
+        feature_[size_] = cut.feature;
+        threshold_[size_] = cut.nominal ? std::numeric_limits<double>::quiet_NaN() : cut.threshold;
+        if (cut.nominal) {
+            nb::list codes;
+            for (std::uint32_t code : cut.left_codes) codes.append(code - 1);
+            left_categories_[nb::int_(size_)] = codes;
+        }
+        return size_++;
+    }
+
+    // The arguments of NodeSplits, with further columns.
+    nb::tuple arguments(nb::dict more) const {
+        nb::dict columns;
+        columns["feature"] = features_;
+        columns["threshold"] = thresholds_;
+        columns.update(more);
+        return nb::make_tuple(counts_, columns, left_categories_);
+    }
+
+  private:
+    std::size_t size_ = 0;
+    std::int64_t* count_;
+    std::int32_t* feature_;
+    double* threshold_;
+    nb::object counts_, features_, thresholds_;
+    nb::dict left_categories_;
+};
+
+// About how many nanoseconds a node takes here.
+constexpr std::size_t kNodeSteps = 100;
+
+nb::tuple competitors_of(const CartTree& self) {
+    std::size_t all = 0, size = self.nodes.size();
+    for (const CartNode& node : self.nodes) all += node.competitors.size();
+    SplitColumns splits(size, all);
+    double* gain;
+    nb::dict more;
+    more["gain"] = new_array<double>({all}, &gain);
+    for (std::size_t at = 0; at < size; ++at) {
+        check_interrupt(kNodeSteps);
+        const std::vector<Cut>& cuts = self.nodes[at].competitors;
+        splits.begin(at, cuts.size());
+        for (const Cut& cut : cuts) gain[splits.add(cut)] = cut.merit;
+    }
+    return splits.arguments(more);
 }
 
-nb::dict cut_as_dict(const Cut& cut) {
-    nb::dict out;
-    out["feature"] = cut.feature;
-    out["threshold"] = cut.nominal ? std::numeric_limits<double>::quiet_NaN() : cut.threshold;
-    out["left_categories"] = codes_of(cut);
-    return out;
+nb::tuple surrogates_of(const CartTree& self) {
+    std::size_t all = 0, size = self.nodes.size();
+    for (const CartNode& node : self.nodes) all += node.surrogates.size();
+    SplitColumns splits(size, all);
+    bool* reversed;
+    double* agreement;
+    nb::dict more;
+    more["reversed"] = new_array<bool>({all}, &reversed);
+    more["agreement"] = new_array<double>({all}, &agreement);
+    for (std::size_t at = 0; at < size; ++at) {
+        check_interrupt(kNodeSteps);
+        const std::vector<Surrogate>& surrogates = self.nodes[at].surrogates;
+        splits.begin(at, surrogates.size());
+        for (const Surrogate& surrogate : surrogates) {
+            std::size_t place = splits.add(surrogate.cut);
+            reversed[place] = surrogate.reversed;
+            agreement[place] = surrogate.agreement;
+        }
+    }
+    return splits.arguments(more);
 }
 
 nb::dict details(const CartTree& self) {
     std::size_t size = self.nodes.size();
+    if (size == 0) throw InputError("the nodes of a tree of a forest are not described");
     std::size_t outputs = self.node_values.size() / size;
     double *weight, *impurity, *value;
     std::int64_t* rows;
@@ -202,37 +303,57 @@ nb::dict details(const CartTree& self) {
     out["weight"] = new_array<double>({size}, &weight);
     out["impurity"] = new_array<double>({size}, &impurity);
     out["value"] = new_array<double>({size, outputs}, &value);
-    nb::list competitors, surrogates;
+    InterruptScope interrupt(raise_pending);
     for (std::size_t at = 0; at < size; ++at) {
         const CartNode& node = self.nodes[at];
         rows[at] = node.rows;
         weight[at] = node.weight;
         impurity[at] = node.impurity;
-        nb::list runners_up, stand_ins;
-        for (const Cut& cut : node.competitors) {
-            nb::dict one = cut_as_dict(cut);
-            one["gain"] = cut.merit;
-            runners_up.append(one);
-        }
-        for (const Surrogate& surrogate : node.surrogates) {
-            nb::dict one = cut_as_dict(surrogate.cut);
-            one["reversed"] = surrogate.reversed;
-            one["agreement"] = surrogate.agreement;
-            stand_ins.append(one);
-        }
-        competitors.append(runners_up);
-        surrogates.append(stand_ins);
     }
     std::copy(self.node_values.begin(), self.node_values.end(), value);
-    out["competitors"] = competitors;
-    out["surrogates"] = surrogates;
+    out["competitors"] = competitors_of(self);
+    out["surrogates"] = surrogates_of(self);
     return out;
 }
 
-void check_categories(const std::vector<std::uint32_t>& categories, const Table& table) {
-    if (categories.size() != table.columns.size())
-        throw InputError("categories must name every column");
-    if (table.rows >= 0xffffffffu) throw InputError("at most 2^32 - 2 rows");
+std::shared_ptr<CodedTable> code_values(nb::object data, std::vector<std::uint32_t> categories,
+                                        int threads) {
+    HeldTable table = table_of(data);
+    check_length(categories.size(), table.columns.size(), "categories", "column");
+    for (std::uint32_t levels : categories)
+        check_at_most(levels, kMaxCategories, "levels in a column");
+    check_at_most(table.rows, kMostRows, "rows");
+    LongCall call;
+    Team team(threads);
+    return std::make_shared<CodedTable>(CodedTable::exact(table, categories, team));
+}
+
+std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const std::string& isa,
+                                      int threads) {
+    HeldTable table = table_of(data);
+    check_length(bins.features.size(), table.columns.size(), "bins", "column");
+    check_at_most(table.rows, kMostRows, "rows");
+    Isa chosen = parse_isa(isa);
+    LongCall call;
+    Team team(threads);
+    return std::make_shared<CodedTable>(CodedTable::binned(table, bins.features, chosen, team));
+}
+
+void add_to(const CartTree& self, Ensemble& ensemble) {
+    if (auto fault = find_fault(ensemble, self.tree))
+        throw InputError("the tree does not fit the ensemble: " + *fault);
+    ensemble.add(self.tree);
+}
+
+nb::ndarray<nb::numpy, std::uint32_t> bag_counts(std::size_t rows, std::size_t draws, bool replace,
+                                                 std::uint64_t key) {
+    if (rows == 0) throw InputError("a bag needs rows to draw from");
+    check_at_most(rows, kMostRows, "rows");
+    check_between(static_cast<double>(draws), 1, static_cast<double>(rows), "draws");
+    LongCall call;
+    std::vector<std::uint32_t> times = times_drawn(rows, draws, replace, key);
+    nb::gil_scoped_acquire acquire;
+    return to_array(times);
 }
 
 }  // namespace
@@ -242,41 +363,20 @@ void bind_cart(nb::module_& module) {
         .def_prop_ro("n_rows", [](const CodedTable& self) { return self.rows; })
         .def(
             "n_codes",
-            [](const CodedTable& self, std::size_t f) { return self.columns.at(f).codes; },
+            [](const CodedTable& self, std::size_t feature) {
+                check_index(feature, self.columns.size(), "feature");
+                return self.columns[feature].codes;
+            },
             nb::arg("feature"), "Number of codes, the one for missing values included.");
 
-    module.def(
-        "code_values",
-        [](nb::object data, std::vector<std::uint32_t> categories, int threads) {
-            Table table = table_of(data);
-            check_categories(categories, table);
-            nb::gil_scoped_release release;
-            Team team(threads);
-            return std::make_shared<CodedTable>(CodedTable::exact(table, categories, team));
-        },
-        nb::arg("data"), nb::arg("categories"), nb::arg("threads"),
-        "One code a distinct value of each column.");
-    module.def(
-        "code_bins",
-        [](nb::object data, const Bins& bins, const std::string& isa, int threads) {
-            Table table = table_of(data);
-            if (table.columns.size() != bins.features.size())
-                throw InputError("the table has another number of columns than the bins");
-            Isa chosen = parse_isa(isa);
-            nb::gil_scoped_release release;
-            Team team(threads);
-            return std::make_shared<CodedTable>(
-                CodedTable::binned(table, bins.features, chosen, team));
-        },
-        nb::arg("data"), nb::arg("bins"), nb::arg("isa"), nb::arg("threads"),
-        "One code a bin of each column.");
+    module.def("code_values", code_values, nb::arg("data"), nb::arg("categories"),
+               nb::arg("threads"), "One code a distinct value of each column.");
+    module.def("code_bins", code_bins, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
+               nb::arg("threads"), "One code a bin of each column.");
 
     nb::class_<CartTree>(module, "CartTree", "A tree with all that is known of its nodes.")
         .def("details", details, "Rows, weight, impurity, value, competitors and surrogates.")
-        .def(
-            "add_to",
-            [](const CartTree& self, Ensemble& ensemble) { ensemble.trees.push_back(self.tree); },
-            nb::arg("ensemble"));
+        .def("add_to", add_to, nb::arg("ensemble"));
 
     nb::class_<CartFit>(module, "CartFit", "Grows trees by impurity on one table and target.")
         .def(nb::init<std::shared_ptr<CodedTable>, nb::object, std::uint32_t, DoubleArray, nb::dict,
@@ -289,17 +389,7 @@ void bind_cart(nb::module_& module) {
              "Adds one tree for each key, grown on a bag of `draws` rows.")
         .def("grow_one", &CartFit::grow_one, nb::arg("key"), "One tree on all rows.");
 
-    module.def(
-        "bag_counts",
-        [](std::size_t rows, std::size_t draws, bool replace, std::uint64_t key) {
-            std::uint32_t* out;
-            auto counts = new_array<std::uint32_t>({rows}, &out);
-            std::fill_n(out, rows, 0u);
-            Bag bag = draw_bag(rows, draws, replace, {}, key);
-            for (std::size_t i = 0; i < bag.rows.size(); ++i)
-                out[bag.rows[i]] = static_cast<std::uint32_t>(bag.weights[i]);
-            return counts;
-        },
-        nb::arg("rows"), nb::arg("draws"), nb::arg("replace"), nb::arg("key"),
-        "How often each row is in the bag that a tree with this key was grown on.");
+    module.def("bag_counts", bag_counts, nb::arg("rows"), nb::arg("draws"), nb::arg("replace"),
+               nb::arg("key"),
+               "How often each row is in the bag that a tree with this key was grown on.");
 }

@@ -1,9 +1,11 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;
@@ -15,6 +17,7 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 ColumnType type_of(nb::dlpack::dtype dtype) {
     using Code = nb::dlpack::dtype_code;
     auto code = static_cast<Code>(dtype.code);
+    if (dtype.lanes != 1) throw InputError("a column must hold single numbers");
     if (code == Code::Float && dtype.bits == 32) return ColumnType::f32;
     if (code == Code::Float && dtype.bits == 64) return ColumnType::f64;
     bool is_signed = code == Code::Int;
@@ -46,84 +49,106 @@ Column column_of(const AnyArray& array, std::size_t axis_offset, std::size_t axi
 
 }  // namespace
 
-Table table_of(nb::handle data) {
-    Table table;
+HeldTable table_of(nb::handle data) {
+    constexpr const char* kArray = "an array of numbers in the byte order of the machine";
+    HeldTable table;
     if (nb::isinstance<nb::list>(data)) {
-        for (nb::handle item : nb::borrow<nb::list>(data)) {
-            auto array = nb::cast<AnyArray>(item);
-            if (array.ndim() != 1) throw InputError("a column must have one dimension");
+        // Not the list itself: reading a column may run Python code that changes it.
+        nb::tuple columns(nb::borrow<nb::list>(data));
+        check_at_most(columns.size(), kMostColumns, "columns");
+        for (nb::handle item : columns) {
+            std::string number = std::to_string(table.columns.size());
+            auto array = cast_to<AnyArray>(item, "column " + number, kArray);
+            if (array.ndim() != 1)
+                throw InputError("column " + number + " must have one dimension");
             if (!table.columns.empty() && array.shape(0) != table.rows)
-                throw InputError("columns must have the same length");
+                throw InputError("columns must have the same length: column " + number + " has " +
+                                 std::to_string(array.shape(0)) + " rows, those before it " +
+                                 std::to_string(table.rows));
             table.rows = array.shape(0);
             table.columns.push_back(column_of(array, 0, 0));
+            table.arrays.push_back(std::move(array));
         }
         return table;
     }
-    auto matrix = nb::cast<AnyArray>(data);
+    auto matrix = cast_to<AnyArray>(data, "data", kArray);
     if (matrix.ndim() != 2) throw InputError("a matrix must have two dimensions");
+    check_at_most(matrix.shape(1), kMostColumns, "columns");
     table.rows = matrix.shape(0);
     for (std::size_t f = 0; f < matrix.shape(1); ++f)
         table.columns.push_back(column_of(matrix, f, 1));
+    table.arrays.push_back(std::move(matrix));
     return table;
 }
+
+namespace {
+
+const FeatureBins& bins_of(const Bins& bins, std::size_t feature) {
+    check_index(feature, bins.features.size(), "feature");
+    return bins.features[feature];
+}
+
+Bins learn(nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights,
+           int max_bins, std::size_t sample_rows, std::uint64_t seed, int threads) {
+    HeldTable table = table_of(data);
+    check_at_most(table.rows, kMostRows, "rows");
+    check_between(max_bins, 2, 255, "max_bins");
+    if (!categories.empty())
+        check_length(categories.size(), table.columns.size(), "categories", "column");
+    for (std::uint32_t levels : categories)
+        check_at_most(levels, kMaxCategories, "levels in a column");
+    check_weights({weights.data(), weights.shape(0)}, table.rows);
+    Bins bins;
+    LongCall call;
+    Team team(threads);
+    bins.features = learn_bins(table, {weights.data(), weights.shape(0)}, categories,
+                               {max_bins, sample_rows, seed}, team);
+    return bins;
+}
+
+std::shared_ptr<BinnedMatrix> put_into_bins(nb::object data, const Bins& bins,
+                                            const std::string& isa, int threads) {
+    HeldTable table = table_of(data);
+    check_length(bins.features.size(), table.columns.size(), "bins", "column");
+    check_at_most(table.rows, kMostRows, "rows");
+    Isa chosen = parse_isa(isa);
+    LongCall call;
+    Team team(threads);
+    return std::make_shared<BinnedMatrix>(table, bins.features, chosen, team);
+}
+
+std::uint32_t bin_of(const BinnedMatrix& matrix, std::size_t feature, std::size_t row) {
+    check_index(feature, matrix.layout().features.size(), "feature");
+    check_index(row, matrix.rows(), "row");
+    const FeaturePlace& place = matrix.layout().features[feature];
+    return place.active ? matrix.bin(place, row) : 0;
+}
+
+}  // namespace
 
 void bind_data(nb::module_& module) {
     nb::class_<Bins>(module, "Bins", "What binning learned of each column.")
         .def_prop_ro("n_features", [](const Bins& self) { return self.features.size(); })
         .def(
             "edges",
-            [](const Bins& self, std::size_t f) { return to_array(self.features.at(f).edges); },
+            [](const Bins& self, std::size_t feature) {
+                return to_array(bins_of(self, feature).edges);
+            },
             nb::arg("feature"), "Upper edges of the bins of a quantitative column.")
         .def(
-            "n_bins", [](const Bins& self, std::size_t f) { return self.features.at(f).bins(); },
+            "n_bins",
+            [](const Bins& self, std::size_t feature) { return bins_of(self, feature).bins(); },
             nb::arg("feature"), "Number of bins, the one for missing values included.");
 
-    module.def(
-        "learn_bins",
-        [](nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights,
-           int max_bins, std::size_t sample_rows, std::uint64_t seed, int threads) {
-            Table table = table_of(data);
-            if (max_bins < 2 || max_bins > 255) throw InputError("max_bins must be in 2..255");
-            if (!categories.empty() && categories.size() != table.columns.size())
-                throw InputError("categories must name every column");
-            for (std::uint32_t levels : categories)
-                if (levels > 65'535) throw InputError("at most 65535 levels a column");
-            if (weights.shape(0) != 0 && weights.shape(0) != table.rows)
-                throw InputError("weights must have one entry a row");
-            Bins bins;
-            nb::gil_scoped_release release;
-            Team team(threads);
-            bins.features = learn_bins(table, {weights.data(), weights.shape(0)}, categories,
-                                       {max_bins, sample_rows, seed}, team);
-            return bins;
-        },
-        nb::arg("data"), nb::arg("categories"), nb::arg("weights"), nb::arg("max_bins"),
-        nb::arg("sample_rows"), nb::arg("seed"), nb::arg("threads"),
-        "Learns where to cut each column of a matrix or a list of columns.");
+    module.def("learn_bins", learn, nb::arg("data"), nb::arg("categories"), nb::arg("weights"),
+               nb::arg("max_bins"), nb::arg("sample_rows"), nb::arg("seed"), nb::arg("threads"),
+               "Learns where to cut each column of a matrix or a list of columns.");
 
     nb::class_<BinnedMatrix>(module, "BinnedMatrix", "A table in bins.")
         .def_prop_ro("n_rows", &BinnedMatrix::rows)
-        .def(
-            "bin",
-            [](const BinnedMatrix& self, std::size_t feature, std::size_t row) {
-                const FeaturePlace& place = self.layout().features.at(feature);
-                if (row >= self.rows()) throw nb::index_error();
-                return place.active ? self.bin(place, row) : 0;
-            },
-            nb::arg("feature"), nb::arg("row"), "The bin of one value; 0 is missing.");
+        .def("bin", bin_of, nb::arg("feature"), nb::arg("row"),
+             "The bin of one value; 0 is missing.");
 
-    module.def(
-        "bin_table",
-        [](nb::object data, const Bins& bins, const std::string& isa, int threads) {
-            Table table = table_of(data);
-            if (table.columns.size() != bins.features.size())
-                throw InputError("the table has another number of columns than the bins");
-            if (table.rows > 0xffffffffu) throw InputError("at most 2^32 rows");
-            Isa chosen = parse_isa(isa);
-            nb::gil_scoped_release release;
-            Team team(threads);
-            return std::make_shared<BinnedMatrix>(table, bins.features, chosen, team);
-        },
-        nb::arg("data"), nb::arg("bins"), nb::arg("isa"), nb::arg("threads"),
-        "Puts a table into bins.");
+    module.def("bin_table", put_into_bins, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
+               nb::arg("threads"), "Puts a table into bins.");
 }

@@ -1,12 +1,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <optional>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 #include "experts/mixture.hpp"
 
 namespace nb = nanobind;
@@ -17,6 +19,26 @@ namespace {
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
 using MaybeMask = std::optional<Mask>;
+
+// A mixture that one call at a time works on.
+struct Mixture : ExpertMixture {
+    using ExpertMixture::ExpertMixture;
+    explicit Mixture(const ExpertMixture& other) : ExpertMixture(other) {}
+    std::atomic<bool> in_use = false;
+};
+
+// The same function, refused while another call works on the mixture: `run` releases the GIL.
+template <auto Function>
+struct Guarded;
+template <class Result, class Self, class... Arguments, Result (*Function)(Self&, Arguments...)>
+struct Guarded<Function> {
+    static Result call(Mixture& self, Arguments... arguments) {
+        InUse now(self.in_use, "the mixture");
+        return Function(self, std::forward<Arguments>(arguments)...);
+    }
+};
+template <auto Function>
+constexpr auto guarded = Guarded<Function>::call;
 
 std::size_t rows_of(const ExpertMixture& self, const Numbers& forecasts) {
     std::size_t per_row = self.experts() * self.width();
@@ -46,7 +68,7 @@ nb::object predictions(const ExpertMixture& self) {
     return nb::cast(result);
 }
 
-nb::object open(ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
+nb::object open_step(ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
     std::size_t rows = rows_of(self, forecasts);
     self.open(forecasts.data(), mask_of(self, mask, rows), rows);
     return predictions(self);
@@ -70,7 +92,7 @@ nb::dict run(ExpertMixture& self, Numbers forecasts, DoubleArray truths, MaybeMa
         if (self.draws()) result["chosen"] = new_array<std::int64_t>({rows}, &history.chosen);
     }
     Awake awake = mask_of(self, mask, rows);
-    nb::gil_scoped_release release;
+    LongCall call;
     self.run(forecasts.data(), awake, truths.data(), rows, block, history);
     return result;
 }
@@ -170,109 +192,134 @@ nb::ndarray<nb::numpy, std::int64_t> open_chosen(const ExpertMixture& self) {
     return result;
 }
 
-nb::dict state(ExpertMixture& self) {
+nb::dict state(const ExpertMixture& self) {
     nb::dict result;
     for (const auto& [name, values] : self.state()) result[name.c_str()] = nb::cast(values);
     return result;
 }
 
-void restore(ExpertMixture& self, nb::dict fields) {
+void restore(ExpertMixture& self, nb::dict given) {
+    nb::dict fields;  // a copy: reading a value may run code that changes the caller's
+    fields.update(given);
     StateFields read;
-    for (auto [name, values] : fields)
-        read.emplace_back(nb::cast<std::string>(name), nb::cast<std::vector<double>>(values));
+    for (auto [name, values] : fields) {
+        auto field = cast_to<std::string>(name, "the name of a field", "text that UTF-8 can hold");
+        read.emplace_back(
+            field, cast_to<std::vector<double>>(values, "field " + field, "a list of numbers"));
+    }
     self.restore(read);
 }
+
+void new_mixture(Mixture* self, const std::string& rule, std::vector<double> prior,
+                 const std::string& loss, double range, double rate, std::vector<double> grid,
+                 bool relative_grid, double share, double penalty, bool entropy, double confidence,
+                 double quantile, std::size_t classes, bool linearised, bool randomised,
+                 std::uint64_t seed) {
+    check_between(range, 0, kLargest, "range");
+    check_between(rate, 0, kLargest, "rate");
+    for (double one : grid) check_between(one, 0, kLargest, "grid");
+    check_between(share, 0, 1, "share");
+    check_between(penalty, 0, kLargest, "penalty");
+    check_between(confidence, 0, 1, "confidence");
+    check_between(quantile, 0, 1, "quantile");
+    check_at_most(classes, kMostOutputs, "classes");
+    RuleSetup of_rule{rule,  std::move(prior), range,   rate,      std::move(grid), relative_grid,
+                      share, penalty,          entropy, confidence};
+    new (self) Mixture(
+        {std::move(of_rule), loss_of_name(loss), quantile, classes, linearised, randomised, seed});
+}
+
+double rate(const ExpertMixture& self) { return self.rule().rate(); }
+
+// A step is closed by an assignment, after which Python does not look for signals: nobody is told
+// of an interrupt by a call whose step has counted all the same.
+nb::object write_only(const ExpertMixture&) {
+    throw nb::attribute_error("a truth can be assigned, not read");
+}
+
+void close_one(ExpertMixture& self, double truth) { self.close(&truth, 1); }
+
+void close_block(ExpertMixture& self, DoubleArray truths) {
+    self.close(truths.data(), truths.shape(0));
+}
+
+void close_judged(ExpertMixture& self, DoubleMatrix losses, DoubleArray own, DoubleArray uniform,
+                  DoubleArray excess) {
+    std::size_t rows = losses.shape(0);
+    if (losses.shape(1) != self.experts() || excess.shape(0) != self.experts() ||
+        own.shape(0) != rows || uniform.shape(0) != rows)
+        throw InputError("the losses do not have the shape of the step");
+    self.close_judged(losses.data(), own.data(), uniform.data(), excess.data(), rows);
+}
+
+void close_bandit(ExpertMixture& self, double loss) { self.close_bandit(loss); }
+
+nb::ndarray<nb::numpy, double> predict(ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
+    std::size_t rows = rows_of(self, forecasts), width = self.width();
+    double* out;
+    auto result = new_array<double>({rows, width}, &out);
+    self.predict(forecasts.data(), mask_of(self, mask, rows), rows, out);
+    return result;
+}
+
+double bound_with_shifts(const ExpertMixture& self, std::uint64_t shifts) {
+    return self.rule().bound_with_shifts(shifts);
+}
+
+double bound_to_combination(const ExpertMixture& self, DoubleArray weights) {
+    check_length(weights.shape(0), self.experts(), "weights", "expert");
+    return self.rule().bound_to_combination(weights.data());
+}
+
+// A copy for a fit that goes on from here.
+Mixture* copy_of(const ExpertMixture& self) { return new Mixture(self); }
 
 }  // namespace
 
 void bind_experts(nb::module_& module) {
-    nb::class_<ExpertMixture>(module, "ExpertMixture", "Experts, a rule that weighs them, a loss.")
-        .def(
-            "__init__",
-            [](ExpertMixture* self, const std::string& rule, std::vector<double> prior,
-               const std::string& loss, double range, double rate, std::vector<double> grid,
-               bool relative_grid, double share, double penalty, bool entropy, double confidence,
-               double quantile, std::size_t classes, bool linearised, bool randomised,
-               std::uint64_t seed) {
-                RuleSetup of_rule{
-                    rule,  std::move(prior), range,   rate,      std::move(grid), relative_grid,
-                    share, penalty,          entropy, confidence};
-                new (self) ExpertMixture({std::move(of_rule), loss_of_name(loss), quantile, classes,
-                                          linearised, randomised, seed});
-            },
-            nb::arg("rule"), nb::arg("prior"), nb::arg("loss"), nb::kw_only(),
-            nb::arg("range") = 0.0, nb::arg("rate") = 0.0, nb::arg("grid") = std::vector<double>{},
-            nb::arg("relative_grid") = false, nb::arg("share") = 0.0, nb::arg("penalty") = 0.0,
-            nb::arg("entropy") = false, nb::arg("confidence") = 0.0, nb::arg("quantile") = 0.5,
-            nb::arg("classes") = 0, nb::arg("linearised") = true, nb::arg("randomised") = false,
-            nb::arg("seed") = 0)
-        .def_prop_ro("n_experts", &ExpertMixture::experts)
-        .def_prop_ro("is_open", &ExpertMixture::is_open)
-        .def_prop_ro("open_rows", &ExpertMixture::open_rows)
-        .def_prop_ro("in_range", &ExpertMixture::in_range)
-        .def_prop_ro("bandit", &ExpertMixture::bandit)
-        .def_prop_ro("draws", &ExpertMixture::draws)
-        .def_prop_ro("rate", [](const ExpertMixture& self) { return self.rule().rate(); })
-        .def_prop_ro("totals", &totals)
-        .def("open", &open, nb::arg("forecasts"), nb::arg("awake") = nb::none(),
+    nb::class_<Mixture>(module, "ExpertMixture", "Experts, a rule that weighs them, a loss.")
+        .def("__init__", new_mixture, nb::arg("rule"), nb::arg("prior"), nb::arg("loss"),
+             nb::kw_only(), nb::arg("range") = 0.0, nb::arg("rate") = 0.0,
+             nb::arg("grid") = std::vector<double>{}, nb::arg("relative_grid") = false,
+             nb::arg("share") = 0.0, nb::arg("penalty") = 0.0, nb::arg("entropy") = false,
+             nb::arg("confidence") = 0.0, nb::arg("quantile") = 0.5, nb::arg("classes") = 0,
+             nb::arg("linearised") = true, nb::arg("randomised") = false, nb::arg("seed") = 0)
+        .def_prop_ro("n_experts", &Mixture::experts)
+        .def_prop_ro("is_open", &Mixture::is_open)
+        .def_prop_ro("open_rows", &Mixture::open_rows)
+        .def_prop_ro("in_range", &Mixture::in_range)
+        .def_prop_ro("bandit", &Mixture::bandit)
+        .def_prop_ro("draws", &Mixture::draws)
+        .def_prop_ro("rate", guarded<rate>)
+        .def_prop_ro("totals", guarded<totals>)
+        .def("open", guarded<open_step>, nb::arg("forecasts"), nb::arg("awake").none() = nb::none(),
              "Predict from a step's forecasts, and wait for its truth.")
-        .def("open_forecasts", &open_forecasts, "Forecasts of the open step; 0 for those asleep.")
-        .def("open_awake", &open_awake, "Who is awake in the open step.")
-        .def("open_weights", &open_weights, "The weights of the open step, a row each.")
-        .def("open_predictions", &open_predictions, "Its predictions, a row each.")
-        .def("open_chosen", &open_chosen, "The experts that it follows, where they are drawn.")
-        .def(
-            "close", [](ExpertMixture& self, double truth) { self.close(&truth, 1); },
-            nb::arg("truth"), "Learn from the truth of the open step.")
-        .def(
-            "close_block",
-            [](ExpertMixture& self, DoubleArray truths) {
-                self.close(truths.data(), truths.shape(0));
-            },
-            nb::arg("truths"))
-        .def(
-            "close_judged",
-            [](ExpertMixture& self, DoubleMatrix losses, DoubleArray own, DoubleArray uniform,
-               DoubleArray excess) {
-                std::size_t rows = losses.shape(0);
-                if (losses.shape(1) != self.experts() || excess.shape(0) != self.experts() ||
-                    own.shape(0) != rows || uniform.shape(0) != rows)
-                    throw InputError("the losses do not have the shape of the step");
-                self.close_judged(losses.data(), own.data(), uniform.data(), excess.data(), rows);
-            },
-            nb::arg("losses"), nb::arg("own"), nb::arg("uniform"), nb::arg("excess"),
-            "Learn from losses that the caller has computed.")
-        .def("close_bandit", &ExpertMixture::close_bandit, nb::arg("loss"),
-             "Learn from the loss of the expert that was drawn.")
-        .def("run", &run, nb::arg("forecasts"), nb::arg("truths"), nb::arg("awake"),
+        .def("open_forecasts", guarded<open_forecasts>,
+             "Forecasts of the open step; 0 for those asleep.")
+        .def("open_awake", guarded<open_awake>, "Who is awake in the open step.")
+        .def("open_weights", guarded<open_weights>, "The weights of the open step, a row each.")
+        .def("open_predictions", guarded<open_predictions>, "Its predictions, a row each.")
+        .def("open_chosen", guarded<open_chosen>,
+             "The experts that it follows, where they are drawn.")
+        .def_prop_rw("truth", guarded<write_only>, guarded<close_one>,
+                     "Assigning it closes the open step: the rule learns from the truth.")
+        .def_prop_rw("truths", guarded<write_only>, guarded<close_block>,
+                     "The same for a step of several rows.")
+        .def_prop_rw("bandit_loss", guarded<write_only>, guarded<close_bandit>,
+                     "The same with the loss of the expert that was drawn.")
+        .def("close_judged", guarded<close_judged>, nb::arg("losses"), nb::arg("own"),
+             nb::arg("uniform"), nb::arg("excess"),
+             "Learn from losses that the caller has computed.")
+        .def("run", guarded<run>, nb::arg("forecasts"), nb::arg("truths"), nb::arg("awake").none(),
              nb::arg("block"), nb::arg("keep"), "Open and close many steps, `block` rows each.")
-        .def(
-            "predict",
-            [](ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
-                std::size_t rows = rows_of(self, forecasts), width = self.width();
-                double* out;
-                auto result = new_array<double>({rows, width}, &out);
-                self.predict(forecasts.data(), mask_of(self, mask, rows), rows, out);
-                return result;
-            },
-            nb::arg("forecasts"), nb::arg("awake") = nb::none(),
-            "What the present weights say of each row.")
-        .def("weights", &weights, nb::arg("awake") = nb::none())
-        .def("bounds", &bounds, "What the regret to each expert cannot exceed.")
-        .def(
-            "bound_with_shifts",
-            [](const ExpertMixture& self, std::uint64_t shifts) {
-                return self.rule().bound_with_shifts(shifts);
-            },
-            nb::arg("shifts"))
-        .def(
-            "bound_to_combination",
-            [](const ExpertMixture& self, DoubleArray u) {
-                if (u.shape(0) != self.experts())
-                    throw InputError("one weight an expert is needed");
-                return self.rule().bound_to_combination(u.data());
-            },
-            nb::arg("weights"))
-        .def("state", &state, "Everything learned, by name.")
-        .def("restore", &restore, nb::arg("fields"));
+        .def("predict", guarded<predict>, nb::arg("forecasts"),
+             nb::arg("awake").none() = nb::none(), "What the present weights say of each row.")
+        .def("weights", guarded<weights>, nb::arg("awake").none() = nb::none())
+        .def("bounds", guarded<bounds>, "What the regret to each expert cannot exceed.")
+        .def("bound_with_shifts", guarded<bound_with_shifts>, nb::arg("shifts"))
+        .def("bound_to_combination", guarded<bound_to_combination>, nb::arg("weights"))
+        .def("copy", guarded<copy_of>,
+             "A mixture that goes on from here by itself; a step that is open is open in both.")
+        .def("state", guarded<state>, "Everything learned, by name.")
+        .def("restore", guarded<restore>, nb::arg("fields"));
 }

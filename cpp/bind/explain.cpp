@@ -1,12 +1,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 #include "explain/dependence.hpp"
 #include "explain/shap.hpp"
 #include "tree/tree.hpp"
@@ -18,20 +20,14 @@ namespace {
 
 using Doubles = nb::ndarray<nb::numpy, double>;
 
-void check_columns(const Ensemble& ensemble, const Table& table) {
-    if (table.columns.size() != ensemble.features)
-        throw InputError("the model has " + std::to_string(ensemble.features) +
-                         " features, the data has " + std::to_string(table.columns.size()));
-}
-
 nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object background,
                        bool interactions, int threads, const std::string& isa) {
-    Table table = table_of(data), against;
-    check_columns(ensemble, table);
+    HeldTable table = table_of(data), against;
+    check_columns(ensemble, table.columns.size());
     ShapOptions options;
     if (!background.is_none()) {
         against = table_of(background);
-        check_columns(ensemble, against);
+        check_columns(ensemble, against.columns.size());
         if (against.rows == 0) throw InputError("the background has no rows");
         options.background = &against;
     }
@@ -45,7 +41,7 @@ nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object bac
     Doubles values = new_array<double>(shape, &out);
     Doubles start = new_array<double>({ensemble.outputs}, &base);
     {
-        nb::gil_scoped_release release;
+        LongCall call;
         shap_values(ensemble, table, options, out, base);
     }
     return nb::make_tuple(values, start);
@@ -85,12 +81,12 @@ std::size_t points_of(const std::vector<Grid>& grids) {
 Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
                          const std::vector<std::uint32_t>& features,
                          std::vector<std::vector<double>> points, int threads) {
-    Table table = table_of(data);
-    check_columns(ensemble, table);
+    HeldTable table = table_of(data);
+    check_columns(ensemble, table.columns.size());
     std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
     double* out;
     Doubles result = new_array<double>({table.rows, points_of(grids), ensemble.outputs}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     conditional_predictions(ensemble, table, grids, threads, out);
     return result;
 }
@@ -99,13 +95,13 @@ Doubles mean_on_grids(const Ensemble& ensemble, nb::object data,
                       const std::vector<std::uint32_t>& features,
                       std::vector<std::vector<double>> points, const DoubleArray& weights,
                       int threads) {
-    Table table = table_of(data);
-    check_columns(ensemble, table);
-    if (weights.size() != table.rows) throw InputError("weights must have one entry a row");
+    HeldTable table = table_of(data);
+    check_columns(ensemble, table.columns.size());
+    check_length(weights.size(), table.rows, "weights");
     std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
     double* out;
     Doubles result = new_array<double>({points_of(grids), ensemble.outputs}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     mean_predictions(ensemble, table, grids, weights.data(), threads, out);
     return result;
 }
@@ -117,7 +113,7 @@ Doubles predict_expected(const Ensemble& ensemble, const std::vector<std::uint32
         throw InputError("points must have one column a feature");
     double* out;
     Doubles result = new_array<double>({points.shape(0), ensemble.outputs}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     expected_predictions(ensemble, features, points.data(), points.shape(0), out);
     return result;
 }

@@ -1,6 +1,5 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <numeric>
@@ -8,6 +7,9 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 #include "tree/permute.hpp"
 #include "tree/tree.hpp"
 #include "tree/validate.hpp"
@@ -62,19 +64,19 @@ nb::ndarray<nb::numpy, double> importance_by_tree(const Ensemble& self, const st
 
 nb::tuple permuted(const Ensemble& self, std::size_t tree, nb::object data, RowNumbers rows,
                    std::uint64_t key) {
-    Table table = table_of(data);
-    if (tree >= self.trees.size()) throw InputError("there is no such tree");
-    if (table.columns.size() != self.features)
-        throw InputError("the data has another number of features than the model");
-    for (std::size_t i = 0; i < rows.shape(0); ++i)
-        if (rows.data()[i] >= table.rows) throw InputError("there is no such row");
+    HeldTable table = table_of(data);
+    check_index(tree, self.trees.size(), "tree");
+    check_columns(self, table.columns.size());
+    // A copy: the caller's row numbers may change once the GIL is released.
+    std::vector<std::uint32_t> wanted(rows.data(), rows.data() + rows.shape(0));
+    for (std::uint32_t row : wanted) check_index(row, table.rows, "row");
     PermutedLeaves found;
     {
-        nb::gil_scoped_release release;
-        found = permuted_leaves(self, self.trees[tree], table, {rows.data(), rows.shape(0)}, key);
+        LongCall call;
+        found = permuted_leaves(self, self.trees[tree], table, wanted, key);
     }
     std::int32_t* out;
-    auto leaves = new_array<std::int32_t>({found.features.size() + 1, rows.shape(0)}, &out);
+    auto leaves = new_array<std::int32_t>({found.features.size() + 1, wanted.size()}, &out);
     std::copy(found.leaves.begin(), found.leaves.end(), out);
     return nb::make_tuple(to_array(found.features), leaves);
 }
@@ -85,9 +87,10 @@ using NodeArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cp
 // A tree from arrays with an entry a node, as tree_arrays gives them; right children stand behind
 // left ones.
 void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double> threshold,
-              NodeArray<std::int32_t> left, NodeArray<bool> missing_left, nb::list left_categories,
+              NodeArray<std::int32_t> left, NodeArray<bool> missing_left, nb::list categories,
               DoubleMatrix value, NodeArray<double> gain, NodeArray<double> cover) {
     std::size_t size = feature.shape(0);
+    nb::tuple left_categories(categories);  // reading an entry may run code that changes the list
     std::size_t outputs = self.vector_leaves ? self.outputs : 1;
     if (threshold.shape(0) != size || left.shape(0) != size || missing_left.shape(0) != size ||
         left_categories.size() != size || value.shape(0) != size || value.shape(1) != outputs ||
@@ -109,6 +112,10 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
             }
             continue;
         }
+        if (static_cast<std::uint32_t>(feature.data()[at]) >= self.features)
+            throw InputError("node " + std::to_string(at) + " asks for feature " +
+                             std::to_string(feature.data()[at]) + ": the model has " +
+                             std::to_string(self.features));
         node.left = static_cast<std::uint32_t>(left.data()[at]);
         node.tag = static_cast<std::uint32_t>(feature.data()[at]) |
                    (missing_left.data()[at] ? Node::kMissingLeft : 0);
@@ -116,8 +123,10 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
         if (left_categories[at].is_none()) continue;
         node.tag |= Node::kCategorical;
         auto begin = static_cast<std::uint32_t>(tree.category_words.size());
-        for (nb::handle item : left_categories[at]) {
-            auto code = nb::cast<std::uint32_t>(item);
+        auto codes = cast_to<std::vector<std::uint32_t>>(
+            left_categories[at], "left_categories of node " + std::to_string(at),
+            "None or a list of codes");
+        for (std::uint32_t code : codes) {
             if (code >= kMaxCategories) throw InputError("a category is out of range");
             std::size_t word = begin + code / 32;
             if (word >= tree.category_words.size()) tree.category_words.resize(word + 1);
@@ -127,7 +136,7 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
     }
     // The others were looked at when they came; an ensemble of many trees would be all day at it.
     if (auto fault = find_fault(self, tree)) throw InputError("this is no tree: " + *fault);
-    self.trees.push_back(std::move(tree));
+    self.add(std::move(tree));
 }
 
 }  // namespace

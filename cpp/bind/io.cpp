@@ -1,8 +1,9 @@
-#include <nanobind/stl/vector.h>
 
 #include <span>
 
 #include "bind/bindings.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 #include "io/checksum.hpp"
 #include "io/model_file.hpp"
 
@@ -25,14 +26,21 @@ void bind_io(nb::module_& module) {
     module.def(
         "write_model",
         [](const Ensemble& ensemble, nb::bytes metadata) {
-            return to_bytes(write_model(ensemble, bytes_of(metadata)));
+            auto file = [&] {
+                LongCall call;
+                return write_model(ensemble, bytes_of(metadata));
+            }();
+            return to_bytes(file);
         },
         nb::arg("ensemble"), nb::arg("metadata"),
         "The model as a file; the same model, the same bytes.");
     module.def(
         "read_model",
         [](nb::bytes file) {
-            ModelFile model = read_model(bytes_of(file));
+            ModelFile model = [&] {
+                LongCall call;
+                return read_model(bytes_of(file));
+            }();
             return nb::make_tuple(nb::cast(std::move(model.ensemble)), to_bytes(model.metadata));
         },
         nb::arg("file"),
@@ -61,6 +69,10 @@ void bind_io(nb::module_& module) {
         "holds_parts", [](nb::bytes file) { return holds_parts(bytes_of(file)); }, nb::arg("file"),
         "Whether a file is for read_parts; otherwise it is for read_model, or no model file.");
     module.def(
-        "checksum", [](nb::bytes bytes) { return checksum(bytes_of(bytes)); }, nb::arg("bytes"),
-        "CRC-64/XZ, the checksum of model files.");
+        "checksum",
+        [](nb::bytes bytes) {
+            LongCall call;
+            return checksum(bytes_of(bytes));
+        },
+        nb::arg("bytes"), "CRC-64/XZ, the checksum of model files.");
 }

@@ -1,10 +1,12 @@
 #include "loss/loss.hpp"
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;
@@ -20,18 +22,54 @@ LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatri
         (raw != nullptr && (raw->shape(0) != loss.outputs() || raw->shape(1) != rows)))
         throw InputError("targets and raw predictions do not have the loss's shape");
     bool weighted = weight != nullptr && weight->shape(0) != 0;
-    if (weighted && weight->shape(0) != rows) throw InputError("weights must have one entry a row");
-    if (loss.softmax())
-        for (std::size_t i = 0; i < rows; ++i)
-            if (!(target.data()[i] >= 0 && target.data()[i] < loss.outputs()))
-                throw InputError("a class number is out of range");
+    if (weighted) check_weights({weight->data(), weight->shape(0)}, rows);
+    loss.check_classes({target.data(), target.size()});
+    check_finite({target.data(), target.size()}, "targets");
+    if (raw != nullptr) check_finite({raw->data(), raw->size()}, "raw predictions");
     return {rows, rows, target.data(), weighted ? weight->data() : nullptr,
             raw != nullptr ? raw->data() : nullptr};
+}
+
+const char* name_of(Targets targets) {
+    switch (targets) {
+        case Targets::any:
+            return "any";
+        case Targets::non_negative:
+            return "non_negative";
+        case Targets::positive:
+            return "positive";
+        default:
+            return "two_classes";
+    }
+}
+
+nb::dict traits_of(const LossTraits& loss) {
+    nb::dict result;
+    result["name"] = nb::str(loss.name.data(), loss.name.size());
+    result["targets"] = name_of(loss.targets);
+    result["scale"] = loss.scale == RawScale::target ? "target" : "unitless";
+    result["parameter"] = nb::none();
+    if (loss.has_parameter())
+        result["parameter"] = nb::make_tuple(loss.parameter.low, loss.parameter.high);
+    result["curved"] = loss.curved;
+    result["constant_hessian"] = loss.constant_hessian;
+    return result;
 }
 
 }  // namespace
 
 void bind_loss(nb::module_& module) {
+    module.def(
+        "all_losses",
+        [] {
+            nb::list result;
+            for (const LossTraits& loss : all_losses()) result.append(traits_of(loss));
+            return result;
+        },
+        "What each loss states of itself, one dict per loss: its name, the targets it accepts "
+        "(any, "
+        "non_negative, positive, two_classes), the scale of its raw predictions (target, "
+        "unitless), the open interval of its parameter or None, and what boosting may assume.");
     nb::class_<Loss>(module, "Loss", "A loss with its derivatives, in the core.")
         .def(nb::init<const std::string&, std::uint32_t, std::uint32_t, std::vector<double>>(),
              nb::arg("name"), nb::arg("outputs"), nb::arg("targets"), nb::arg("parameters"))
@@ -47,6 +85,7 @@ void bind_loss(nb::module_& module) {
             "value",
             [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
                 LossData data = data_of(self, target, &raw, &weight);
+                LongCall call;
                 return self.value(data, {0, data.rows}, best_isa());
             },
             nb::arg("target"), nb::arg("raw"), nb::arg("weight"), "Sum of weight times loss.")
@@ -84,7 +123,12 @@ void bind_loss(nb::module_& module) {
             "best_constants",
             [](const Loss& self, DoubleMatrix target, DoubleArray weight) {
                 LossData data = data_of(self, target, nullptr, &weight);
-                return to_array(self.best_constants(data));
+                if (data.rows == 0) throw InputError("there are no rows");
+                std::vector<double> constants = [&] {
+                    LongCall call;
+                    return self.best_constants(data);
+                }();
+                return to_array(constants);
             },
             nb::arg("target"), nb::arg("weight"));
 }

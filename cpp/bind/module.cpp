@@ -1,9 +1,12 @@
 // The table of contents of the native core: everything Python sees of it.
 #include <nanobind/nanobind.h>
 
+#include <typeinfo>
+
 #include "base/error.hpp"
 #include "base/isa.hpp"
 #include "bind/bindings.hpp"
+#include "bind/long_call.hpp"
 
 namespace nb = nanobind;
 
@@ -13,6 +16,14 @@ NB_MODULE(_core, module) {
     module.doc() = "Native core of bosquet: binning, losses, growing, boosting, predicting.";
     nb::exception<bosquet::InputError>(module, "InputError", PyExc_ValueError);
     nb::exception<bosquet::ModelFileError>(module, "ModelFileError", PyExc_ValueError);
+    // A conversion inside a function, of a value that no check of its own describes.
+    nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
+        try {
+            std::rethrow_exception(failure);
+        } catch (const std::bad_cast&) {
+            PyErr_SetString(PyExc_TypeError, "a value has a type that the core does not accept");
+        }
+    });
     module.def(
         "best_isa",
         [] {
@@ -26,6 +37,7 @@ NB_MODULE(_core, module) {
             }
         },
         "The instruction set that the kernels run on unless told otherwise.");
+    bind_shutdown();
     bind_data(module);
     bind_loss(module);
     bind_tree(module);

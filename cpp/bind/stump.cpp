@@ -4,7 +4,6 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <mutex>
@@ -13,6 +12,9 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 #include "stump/blocks.hpp"
 #include "stump/classes.hpp"
 #include "stump/quantised.hpp"
@@ -47,22 +49,7 @@ StumpVariant variant_named(const std::string& name) {
     throw InputError("unknown variant '" + name + "': discrete, real, gentle, logit or mada");
 }
 
-void check_length(std::size_t given, std::size_t rows, const char* what) {
-    if (given != rows)
-        throw InputError(std::string(what) +
-                         " must have one entry a row: " + std::to_string(given) +
-                         " were given for " + std::to_string(rows) + " rows");
-}
-
 std::span<const double> span_of(const DoubleArray& array) { return {array.data(), array.shape(0)}; }
-
-// A list of its own, so that the columns stay alive and in place whatever happens to the caller's.
-nb::object held(nb::object columns) {
-    if (!nb::isinstance<nb::list>(columns)) return columns;
-    nb::list copy;
-    for (nb::handle column : columns) copy.append(column);
-    return copy;
-}
 
 int threads_for(const Table& table, int threads) {
     return table.rows * table.columns.size() < kSmallTable ? 1 : threads;
@@ -71,15 +58,12 @@ int threads_for(const Table& table, int threads) {
 StumpTable table_for(const Table& table, const std::vector<std::uint32_t>& categories,
                      const Bins* bins, Isa isa, Team& team) {
     if (table.rows == 0) throw InputError("there are no rows");
-    if (table.rows > RowOrder::kRow) throw InputError("at most 2^31 - 1 rows");
-    if (table.columns.size() > Node::kMaxFeature) throw InputError("there are too many features");
-    if (categories.size() != table.columns.size())
-        throw InputError("categories must name every column");
+    check_at_most(table.rows, RowOrder::kRow, "rows");
+    check_length(categories.size(), table.columns.size(), "categories", "column");
     for (std::uint32_t levels : categories)
-        if (levels > kMaxCategories) throw InputError("at most 65535 levels a column");
+        check_at_most(levels, kMaxCategories, "levels in a column");
     if (bins == nullptr) return StumpTable(table, categories, isa, team);
-    if (bins->features.size() != table.columns.size())
-        throw InputError("the table has another number of columns than the bins");
+    check_length(bins->features.size(), table.columns.size(), "bins", "column");
     return StumpTable(table, bins->features, isa, team);
 }
 
@@ -88,11 +72,8 @@ class Search {
   public:
     Search(nb::object columns, const std::vector<std::uint32_t>& categories, const Bins* bins,
            const std::string& isa, int threads)
-        : columns_(held(std::move(columns))),
-          source_(table_of(columns_)),
-          isa_(parse_isa(isa)),
-          team_(threads_for(source_, threads)) {
-        nb::gil_scoped_release release;
+        : source_(table_of(columns)), isa_(parse_isa(isa)), team_(threads_for(source_, threads)) {
+        LongCall call;
         table_.emplace(table_for(source_, categories, bins, isa_, team_));
         finder_.emplace(*table_, isa_, team_);
     }
@@ -108,7 +89,7 @@ class Search {
         StumpCriterion criterion = criterion_named(name);
         check_length(target.shape(0), rows(), "targets");
         check_length(weight.shape(0), rows(), "weights");
-        nb::gil_scoped_release release;
+        LongCall call;
         std::scoped_lock lock(in_use_);
         QuantisedRows quantised(span_of(target), span_of(weight), criterion, team_);
         finder_->sweep(criterion, criterion == StumpCriterion::squared,
@@ -119,9 +100,10 @@ class Search {
     }
 
     Stump best_of_classes(ClassArray target, std::uint32_t classes, DoubleArray weight) {
+        check_at_most(classes, kMostOutputs, "classes");
         check_length(target.shape(0), rows(), "targets");
         check_length(weight.shape(0), rows(), "weights");
-        nb::gil_scoped_release release;
+        LongCall call;
         std::scoped_lock lock(in_use_);
         return bosquet::best_of_classes(table(), team_, {target.data(), target.shape(0)}, classes,
                                         span_of(weight));
@@ -132,7 +114,8 @@ class Search {
         check_length(weight.shape(1), rows(), "weights");
         if (target.shape(0) != weight.shape(0))
             throw InputError("targets and weights must have the same shape");
-        nb::gil_scoped_release release;
+        check_at_most(target.shape(0), kMostOutputs, "classes");
+        LongCall call;
         std::scoped_lock lock(in_use_);
         std::size_t size = target.shape(0) * target.shape(1);
         return bosquet::best_of_signs(table(), team_, {target.data(), size},
@@ -141,8 +124,7 @@ class Search {
     }
 
   private:
-    nb::object columns_;
-    Table source_;
+    HeldTable source_;
     Isa isa_;
     Team team_;
     std::optional<StumpTable> table_;
@@ -166,7 +148,7 @@ Doubles answers(const Stump& stump, std::size_t rows, const std::vector<std::uin
 Doubles on_rows(const Stump& stump, Search& search) {
     std::vector<std::uint8_t> right(search.rows());
     {
-        nb::gil_scoped_release release;
+        LongCall call;
         std::scoped_lock lock(search.in_use());
         StumpSides sides(search.table(), stump, search.isa());
         sides.fill({0, right.size()}, right.data());
@@ -198,18 +180,43 @@ void add_to(const Stump& stump, Ensemble& ensemble, double scale,
 using StumpState = std::tuple<std::int32_t, bool, bool, double, std::vector<std::uint32_t>,
                               std::vector<double>, double, double, double, double>;
 
+void check_stump(const Stump& stump) {
+    if (stump.feature < Stump::kConstant || stump.threshold != stump.threshold)
+        throw InputError("a stump has a feature number and a threshold");
+    if (stump.values.size() < 2 || stump.values.size() % 2 != 0)
+        throw InputError("a stump has as many values on the left as on the right");
+    check_at_most(stump.outputs(), kMostOutputs, "outputs");
+    check_finite(stump.values, "the values of a stump");
+    const std::vector<std::uint32_t>& codes = stump.left_categories;
+    for (std::size_t i = 0; i < codes.size(); ++i)
+        if (codes[i] >= kMaxCategories || (i > 0 && codes[i] <= codes[i - 1]))
+            throw InputError("the categories of a stump must be codes in ascending order");
+    check_between(stump.merit, -kLargest, kLargest, "the merit of a stump");
+    check_between(stump.gain, -kLargest, kLargest, "the gain of a stump");
+    check_between(stump.rows, 0, kLargest, "the rows of a stump");
+    check_between(stump.left_rows, 0, stump.rows, "the rows on the left of a stump");
+}
+
 StumpState state_of(const Stump& stump) {
     return {
         stump.feature, stump.nominal, stump.missing_left, stump.threshold, stump.left_categories,
         stump.values,  stump.merit,   stump.gain,         stump.rows,      stump.left_rows};
 }
 
-Stump stump_of(StumpState state) {
+// A state may come from a pickle of another program.
+Stump stump_of(const nb::tuple& given) {
+    auto state = cast_to<StumpState>(given, "the state of a stump", "what __getstate__ returned");
     Stump stump;
     std::tie(stump.feature, stump.nominal, stump.missing_left, stump.threshold,
              stump.left_categories, stump.values, stump.merit, stump.gain, stump.rows,
              stump.left_rows) = std::move(state);
+    check_stump(stump);
     return stump;
+}
+
+void set_state(Stump& self, const nb::tuple& state) {
+    Stump stump = stump_of(state);  // first: what is thrown must leave `self` as it was
+    new (&self) Stump(std::move(stump));
 }
 
 // Boosting on a search's table; the rounds hold on to the search.
@@ -221,7 +228,7 @@ class Boost {
         StumpVariant chosen = variant_named(variant);
         check_length(target.shape(0), search_->rows(), "targets");
         check_length(weight.shape(0), search_->rows(), "weights");
-        nb::gil_scoped_release release;
+        LongCall call;
         std::scoped_lock lock(search_->in_use());
         rounds_.emplace(search_->table(), search_->isa(), search_->team(), span_of(target),
                         span_of(weight), chosen, learning_rate);
@@ -230,7 +237,7 @@ class Boost {
     nb::dict round(Ensemble& ensemble) {
         StumpRound report;
         {
-            nb::gil_scoped_release release;
+            LongCall call;
             std::scoped_lock lock(search_->in_use());
             report = rounds_->round(ensemble);
         }
@@ -247,6 +254,8 @@ class Boost {
     Doubles margins() const {
         double* out;
         Doubles result = new_array<double>({search_->rows()}, &out);
+        LongCall call;
+        std::scoped_lock lock(search_->in_use());
         std::span<const double> margins = rounds_->margins();
         std::copy(margins.begin(), margins.end(), out);
         return result;
@@ -255,6 +264,8 @@ class Boost {
     Doubles weights() const {
         double* out;
         Doubles result = new_array<double>({search_->rows()}, &out);
+        LongCall call;
+        std::scoped_lock lock(search_->in_use());
         rounds_->weights(out);
         return result;
     }
@@ -285,15 +296,21 @@ Stump best_of_blocks(nb::object blocks, DoubleArray target, DoubleArray weight,
                      const std::string& criterion, int threads, const std::string& isa) {
     check_length(weight.shape(0), target.shape(0), "weights");
     if (target.shape(0) == 0) throw InputError("there are no rows");
+    check_at_most(target.shape(0), RowOrder::kRow, "rows");
     Team team(threads);
     auto search = make_block_search(span_of(target), span_of(weight), criterion_named(criterion),
                                     parse_isa(isa), team);
     for (nb::handle item : nb::iter(blocks)) {
-        auto [first, block] = nb::cast<std::tuple<std::int64_t, BlockArray>>(item);
-        std::int64_t end = first + static_cast<std::int64_t>(block.shape(0));
-        if (first < 0 || end > Node::kMaxFeature) throw InputError("a feature number is negative");
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        // A tuple: converting an entry of a list may run code that changes the list.
+        nb::object pair = nb::isinstance<nb::list>(item) ? nb::tuple(item) : nb::borrow(item);
+        auto [first, block] = cast_to<std::tuple<std::int64_t, BlockArray>>(
+            pair, "a block", "a pair of a feature number and a matrix of floats");
+        check_at_most(block.shape(0), Node::kMaxFeature, "features");
+        check_between(static_cast<double>(first), 0,
+                      static_cast<double>(Node::kMaxFeature - block.shape(0)), "a feature number");
         Table features = features_of(block, target.shape(0));
-        nb::gil_scoped_release release;
+        LongCall call;
         search->add(static_cast<std::uint32_t>(first), features);
     }
     return search->best();
@@ -320,8 +337,7 @@ void bind_stump_class(nb::module_& module) {
              nb::arg("values").none() = nb::none(),
              "Appends it as a tree whose leaves hold its values, or those given, times scale.")
         .def("__getstate__", state_of)
-        .def("__setstate__",
-             [](Stump& self, const StumpState& state) { new (&self) Stump(stump_of(state)); });
+        .def("__setstate__", set_state);
 }
 
 }  // namespace

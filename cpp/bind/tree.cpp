@@ -1,13 +1,15 @@
 #include "tree/tree.hpp"
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <span>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
 #include "io/model_file.hpp"
 #include "loss/loss.hpp"
 #include "tree/predict.hpp"
@@ -27,7 +29,8 @@ void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs
                    bool vector_leaves) {
     if (features > Node::kMaxFeature) throw InputError("there are too many features");
     if (outputs == 0) throw InputError("a model has at least one output");
-    if (base.size() != outputs) throw InputError("base must have one entry an output");
+    check_at_most(outputs, kMostOutputs, "outputs");
+    check_length(base.size(), outputs, "base", "output");
     if (!categories.empty() && categories.size() != features)
         throw InputError("categories must name every feature, or none");
     for (std::uint32_t levels : categories)
@@ -37,12 +40,6 @@ void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs
     categories.resize(features);
     new (self)
         Ensemble{features, outputs, std::move(base), std::move(categories), {}, vector_leaves, {}};
-}
-
-void check_columns(const Ensemble& ensemble, std::size_t columns) {
-    if (columns != ensemble.features)
-        throw InputError("the model has " + std::to_string(ensemble.features) +
-                         " features, the data has " + std::to_string(columns));
 }
 
 PredictOptions options_for(const Ensemble& ensemble, std::size_t first, std::size_t last,
@@ -57,7 +54,7 @@ Doubles predict_table(const Ensemble& ensemble, const Table& table, const Predic
     check_columns(ensemble, table.columns.size());
     double* out;
     Doubles result = new_array<double>({table.rows, ensemble.outputs}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     predict(ensemble, table, options, out);
     return result;
 }
@@ -70,11 +67,11 @@ Doubles predict_raw(const Ensemble& self, nb::object data, std::size_t first, st
 nb::ndarray<nb::numpy, std::int32_t> apply_trees(const Ensemble& self, nb::object data,
                                                  int threads) {
     PredictOptions options = options_for(self, 0, self.trees.size(), threads, "auto");
-    Table table = table_of(data);
+    HeldTable table = table_of(data);
     check_columns(self, table.columns.size());
     std::int32_t* out;
     auto result = new_array<std::int32_t>({table.rows, self.trees.size()}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     apply(self, table, options, out);
     return result;
 }
@@ -145,7 +142,7 @@ Doubles predict_rows(const Ensemble& self, const RowArray& values, const Loss* l
 
 // The way the tests hold the others to.
 Doubles predict_plain(const Ensemble& self, nb::object data) {
-    Table table = table_of(data);
+    HeldTable table = table_of(data);
     check_columns(self, table.columns.size());
     double* out;
     Doubles result = new_array<double>({table.rows, self.outputs}, &out);
@@ -203,7 +200,9 @@ nb::object leaf_values(const Ensemble& ensemble, const Tree& tree) {
 }
 
 nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
-    if (index >= self.trees.size()) throw InputError("there is no such tree");
+    if (index >= self.trees.size())
+        throw InputError("there is no such tree: " + std::to_string(index) + " of " +
+                         std::to_string(self.trees.size()));
     const Tree& tree = self.trees[index];
     auto node = [&](std::size_t at) -> const Node& { return tree.nodes[at]; };
     auto child = [&](std::size_t at, std::uint32_t side) {
@@ -246,7 +245,7 @@ void keep_first(Ensemble& self, std::size_t trees) {
                          std::to_string(self.outputs) + " outputs cannot be cut to " +
                          std::to_string(trees));
     self.trees.resize(trees);
-    self.compiled.put(nullptr);
+    self.compiled.reset();
 }
 
 }  // namespace
@@ -265,6 +264,9 @@ void bind_tree(nb::module_& module) {
         .def_prop_ro(
             "vector_leaves", [](const Ensemble& self) { return self.vector_leaves; },
             "Whether every tree adds to all outputs.")
+        .def_prop_ro(
+            "n_compilations", [](const Ensemble& self) { return self.compiled.made(); },
+            "How often the form that predicts many rows fast was made.")
         .def_prop_ro(
             "base", [](const Ensemble& self) { return to_array(self.base); }, nb::rv_policy::move)
         .def_prop_ro(
@@ -287,6 +289,16 @@ void bind_tree(nb::module_& module) {
              "'value' has the shape (nodes, outputs).")
         .def("importance", importance, nb::arg("kind"),
              "By feature, the sum of its splits' gains ('gain') or their number ('split').")
+        .def(
+            "holds_shares",
+            [](const Ensemble& self, const std::vector<std::uint32_t>& classes) {
+                return holds_shares(self, classes);
+            },
+            nb::arg("classes"),
+            "Whether every leaf holds shares of classes; `classes` is their number, by target.")
+        .def(
+            "reach", [](const Ensemble& self) { return to_array(reach(self)); },
+            "By output, what no prediction exceeds in size.")
         .def("truncate", keep_first, nb::arg("n_trees"), "Keeps the first n_trees trees.")
         .def("copy", [](const Ensemble& self) { return Ensemble(self); })
         .def("__reduce__", [](const Ensemble& self) {

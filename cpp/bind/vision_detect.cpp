@@ -7,6 +7,8 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
 #include "bind/options.hpp"
 #include "vision/detect.hpp"
 
@@ -76,21 +78,27 @@ Picture image_of(const Grey& image) {
             static_cast<std::int32_t>(image.shape(0)), image.stride(0)};
 }
 
-ScanOptions options_of(nb::dict given, std::string& isa) {
-    ScanOptions options;
-    isa = "auto";
-    take(given, "scale_factor", options.scale_factor);
-    take(given, "min_width", options.min_width);
-    take(given, "min_height", options.min_height);
-    take(given, "max_width", options.max_width);
-    take(given, "max_height", options.max_height);
-    take(given, "min_depth", options.min_depth);
-    take(given, "threads", options.threads);
-    take(given, "isa", isa);
-    refuse_others(given);
-    if (!(options.scale_factor > 1)) throw InputError("scale_factor must be greater than 1");
-    options.isa = parse_isa(isa);
-    return options;
+// No size or place in an image is beyond, so that sums of several fit into 32 bits.
+constexpr double kFarthest = 1 << 24;
+constexpr double kMostTolerance = 100;  // in sides of a window
+
+ScanOptions options_of(const nb::dict& given) {
+    Options options(given);
+    ScanOptions scan;
+    std::string isa = "auto";
+    options.take("scale_factor", scan.scale_factor);
+    options.take("min_width", scan.min_width, 0, kFarthest);
+    options.take("min_height", scan.min_height, 0, kFarthest);
+    options.take("max_width", scan.max_width, 0, kFarthest);
+    options.take("max_height", scan.max_height, 0, kFarthest);
+    options.take("min_depth", scan.min_depth);
+    options.take("threads", scan.threads);
+    options.take("isa", isa);
+    options.refuse_others();
+    if (!(scan.scale_factor > 1 && scan.scale_factor < kInfinity))
+        throw InputError("scale_factor must be greater than 1 and finite");
+    scan.isa = parse_isa(isa);
+    return scan;
 }
 
 nb::tuple as_arrays(const std::vector<Detection>& detections) {
@@ -113,12 +121,12 @@ nb::tuple as_arrays(const std::vector<Detection>& detections) {
 
 nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_neighbors,
                  double tolerance, nb::dict given, bool cut) {
-    std::string isa;
-    ScanOptions options = options_of(nb::dict(given), isa);
+    ScanOptions options = options_of(given);
+    check_between(tolerance, 0, kMostTolerance, "tolerance");
     Picture image = image_of(pixels);
     std::vector<Detection> found;
     {
-        nb::gil_scoped_release release;
+        LongCall call;
         Scan scan = detector.scan(image, options);
         for (const Hit& hit : scan.hits)
             found.push_back(window_of(detector.model(), scan.layers[hit.layer], hit));
@@ -138,6 +146,9 @@ nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1
     std::size_t count = boxes.shape(0);
     if (boxes.shape(1) != 4 || depth.size() != count || sum.size() != count)
         throw InputError("windows have boxes (n, 4), a depth and a sum each");
+    check_between(tolerance, 0, kMostTolerance, "tolerance");
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        check_between(boxes.data()[i], -kFarthest, kFarthest, "a side of a box");
     std::vector<Detection> windows;
     for (std::size_t i = 0; i < count; ++i) {
         const std::int32_t* box = boxes.data() + 4 * i;
@@ -147,19 +158,18 @@ nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1
                            sum.data()[i]});
     }
     {
-        nb::gil_scoped_release release;
+        LongCall call;
         windows = group_windows(windows, min_neighbors, tolerance);
     }
     return as_arrays(windows);
 }
 
 nb::tuple scan(const Detector& detector, const Grey& pixels, nb::dict given) {
-    std::string isa;
-    ScanOptions options = options_of(nb::dict(given), isa);
+    ScanOptions options = options_of(given);
     Picture image = image_of(pixels);
     Scan result;
     {
-        nb::gil_scoped_release release;
+        LongCall call;
         result = detector.scan(image, options);
     }
     std::int32_t *sizes, *places;
@@ -189,7 +199,7 @@ nb::tuple depths(const Detector& detector, const Array<std::uint8_t, 3>& images,
     auto sum_array = new_array<double>({images.shape(0)}, &sum);
     Isa chosen = parse_isa(isa);
     {
-        nb::gil_scoped_release release;
+        LongCall call;
         detector.depths(images.data(), images.shape(0), threads, chosen, depth, sum);
     }
     return nb::make_tuple(depth_array, sum_array);
@@ -203,7 +213,7 @@ nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t wi
     std::uint8_t* out;
     auto array = new_array<std::uint8_t>(
         {static_cast<std::size_t>(height), static_cast<std::size_t>(width)}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     const DetectKernels& kernels = select_detect_kernels(best_isa());
     Resampling across(image.width, width), down(image.height, height);
     std::vector<std::uint16_t> blended(static_cast<std::size_t>(image.width) + 2);

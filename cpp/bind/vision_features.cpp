@@ -12,6 +12,8 @@
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
 #include "parallel/team.hpp"
 #include "vision/features.hpp"
 #include "vision/integral.hpp"
@@ -42,7 +44,7 @@ WindowStack stack_of(const WindowArray& windows) {
     if (stack.size.width > kMostPixels || stack.size.height > kMostPixels ||
         stack.size.width * stack.size.height > kMostPixels)
         throw InputError("a window has more than 2^20 pixels");
-    if (stack.count > kMostWindows) throw InputError("at most 2^31 - 1 windows");
+    check_at_most(stack.count, kMostWindows, "windows");
     return stack;
 }
 
@@ -71,8 +73,9 @@ Sums integral_image(WindowArray images, const std::string& kind) {
     if (height == 0 || width == 0) throw InputError("an image has no pixels");
     std::int64_t* out;
     Sums result = new_array<std::int64_t>({count, height + 1, width + 1}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     for (std::size_t i = 0; i < count; ++i, out += (height + 1) * (width + 1)) {
+        check_interrupt(4 * height * width);
         GreyImage image{images.data() + i * height * width, width, height, width};
         if (kind == "plain")
             integrate(image, out, width + 1);
@@ -91,7 +94,7 @@ std::tuple<Floats, nb::ndarray<nb::numpy, bool>> window_contrasts(WindowArray wi
     bool* flat;
     Floats factors = new_array<float>({stack.count}, &factor);
     auto flats = new_array<bool>({stack.count}, &flat);
-    nb::gil_scoped_release release;
+    LongCall call;
     Team team(threads);
     std::vector<WindowContrast> contrasts = contrasts_of(stack, team);
     for (std::size_t i = 0; i < stack.count; ++i) {
@@ -111,7 +114,7 @@ Floats haar_values(WindowArray windows, RectangleArray rectangles, WeightArray w
     for (const HaarFeature& feature : features) any_tilted = any_tilted || feature.tilted;
     float* out;
     Floats result = new_array<float>({features.size(), stack.count}, &out);
-    nb::gil_scoped_release release;
+    LongCall call;
     Team team(threads);
     for (std::size_t first = 0; first < stack.count; first += kBlockWindows) {
         std::vector<std::uint32_t> block;
@@ -142,12 +145,11 @@ class Searching {
         : team_(threads) {
         WindowStack stack = stack_of(windows);
         if (stack.count == 0) throw InputError("there are no windows");
-        if (positive.shape(0) != stack.count)
-            throw InputError("positive must have one entry a window");
+        check_length(positive.shape(0), stack.count, "positive", "window");
         std::vector<HaarFeature> features = features_of(rectangles, weights, tilted, stack.size);
         if (features.empty()) throw InputError("there are no features");
         Isa chosen = parse_isa(isa);
-        nb::gil_scoped_release release;
+        LongCall call;
         search_.emplace(stack, std::span(positive.data(), stack.count), std::move(features),
                         normalise, bytes, chosen, team_);
     }
@@ -159,10 +161,10 @@ class Searching {
     std::tuple<std::size_t, float, double, double, double, double> best(DoubleArray weight,
                                                                         const std::string& name) {
         StumpCriterion criterion = criterion_of(name);
-        if (weight.shape(0) != rows()) throw InputError("weights must have one entry a window");
+        check_length(weight.shape(0), rows(), "weights", "window");
         HaarStump stump;
         {
-            nb::gil_scoped_release release;
+            LongCall call;
             std::scoped_lock lock(in_use_);
             stump = search_->best({weight.data(), weight.shape(0)}, criterion);
         }
@@ -170,10 +172,10 @@ class Searching {
     }
 
     Floats values(std::size_t feature) {
-        if (feature >= features()) throw InputError("there is no such feature");
+        check_index(feature, features(), "feature");
         float* out;
         Floats result = new_array<float>({rows()}, &out);
-        nb::gil_scoped_release release;
+        LongCall call;
         std::scoped_lock lock(in_use_);
         search_->values(feature, out);
         return result;

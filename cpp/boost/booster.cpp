@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/stopwatch.hpp"
 #include "boost/route.hpp"
@@ -37,6 +39,7 @@ Booster::Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, Bo
       isa_(isa),
       team_(&team),
       grower_(train.matrix(), bins, options_.grow, isa, team),
+      rounds_(options_.first_round),
       pairs_(train.rows() * loss_.outputs()),
       packed_(train.rows()),
       leaf_of_row_(train.rows()) {}
@@ -105,7 +108,10 @@ PairSums Booster::sum_pairs(const GradientPair* pairs) const {
 
 GradientScale Booster::quantise(const GradientPair* pairs) {
     std::size_t rows = train_->rows();
-    GradientScale scale = scale_for(sum_pairs(pairs), rows);
+    PairSums sums = sum_pairs(pairs);
+    if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.least_h < 0)
+        throw InputError(kBadGradients);
+    GradientScale scale = scale_for(sums, rows);
     team_->run(block_count(rows), [&](std::size_t index, int) {
         Range range = block(rows, index);
         select_quantise_kernels(isa_).quantise(pairs + range.begin, range.size(),
@@ -128,6 +134,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
         else
             sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
     }
+    std::vector<Tree> trees;  // added when all outputs have theirs
     for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
         const GradientPair* pairs =
             sampled && options_.gradient_sampling ? sampler_.scaled(k) : pairs_.data() + k * rows;
@@ -162,8 +169,9 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
             });
             update(grown, holdout_leaf_.data(), holdout->raw(k), holdout->rows());
         }
-        ensemble.trees.push_back(std::move(grown.tree));
+        trees.push_back(std::move(grown.tree));
     }
+    for (Tree& tree : trees) ensemble.add(std::move(tree));
     ++rounds_;
     timings_.growing = grower_.timings();
 }
@@ -195,64 +203,80 @@ void Booster::place_rows(const GrownTree& grown) {
         for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) place(leaf, 0);
 }
 
+double Booster::within_step(double value) const {
+    double step = options_.grow.max_delta_step;
+    return step > 0 ? std::clamp(value, -step, step) : value;
+}
+
 void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values) {
     std::vector<double> values =
         options_.newton ? newton_values(grown, output) : exact_values(grown, output, leaf_values);
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
-        double value = values[leaf];
-        double step = options_.grow.max_delta_step;
-        if (step > 0) value = std::clamp(value, -step, step);
+        double value = within_step(values[leaf]);
         value = std::clamp(value, grown.leaves[leaf].bounds.lower, grown.leaves[leaf].bounds.upper);
-        grown.tree.nodes[grown.leaves[leaf].node].number = value * options_.learning_rate;
+        value *= options_.learning_rate;
+        if (!std::isfinite(value))
+            throw InputError("the value of a leaf is not finite: weights or targets are too large");
+        grown.tree.nodes[grown.leaves[leaf].node].number = value;
         grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_weight_[leaf]);
     }
     set_cover(grown);
 }
 
-// -G / (H + l2) from the gradients as they were before they became integers, row by row in blocks
-// of a fixed size. With rows drawn by gradient all rows take part: those not drawn are free to
-// count.
-std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
-    struct Sum {
-        double g = 0, h = 0;
-        std::uint32_t rows = 0;
-    };
-    std::size_t rows = train_->rows(), leaves = grown.leaves.size();
-    const GradientPair* pairs = pairs_.data() + output * rows;
+// Row by row in blocks of a fixed size, block after block, so that the bits do not depend on the
+// team. With rows drawn by gradient all rows take part: those not drawn are free to count.
+std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
+                                                   const GradientPair* pairs) const {
+    // The sums of this many blocks are in memory at a time: with 65,535 leaves and ten million rows
+    // those of all blocks would take 1.9 GB.
+    constexpr std::size_t kMostSums = std::size_t{1} << 20;
+    std::size_t rows = train_->rows(), blocks = block_count(rows);
+    std::size_t together = std::max<std::size_t>(kMostSums / leaves, team_->size());
+    together = std::min(together, blocks);
     bool only_sampled = options_.subsample < 1 && !options_.gradient_sampling;
     std::span<const std::uint32_t> drawn = sampler_.rows();
-    std::size_t blocks = block_count(rows);
-    std::vector<Sum> sums(blocks * leaves);
-    team_->run(blocks, [&](std::size_t index, int) {
-        Range range = block(rows, index);
-        Sum* into = sums.data() + index * leaves;
-        auto add = [&](std::size_t row) {
-            Sum& sum = into[leaf_of_row_[row]];
-            sum.g += pairs[row].g;
-            sum.h += pairs[row].h;
-            ++sum.rows;
-        };
-        if (only_sampled) {
-            auto first = std::lower_bound(drawn.begin(), drawn.end(), range.begin);
-            auto last = std::lower_bound(first, drawn.end(), range.end);
-            for (auto row = first; row != last; ++row) add(*row);
-        } else {
-            for (std::size_t row = range.begin; row < range.end; ++row) add(row);
-        }
-    });
+    std::vector<LeafSum> totals(leaves), parts(together * leaves);
+    for (std::size_t first = 0; first < blocks; first += together) {
+        std::size_t count = std::min(together, blocks - first);
+        team_->run(count, [&](std::size_t index, int) {
+            Range range = block(rows, first + index);
+            LeafSum* into = parts.data() + index * leaves;
+            std::fill_n(into, leaves, LeafSum{});
+            auto add = [&](std::size_t row) {
+                LeafSum& sum = into[leaf_of_row_[row]];
+                sum.g += pairs[row].g;
+                sum.h += pairs[row].h;
+                ++sum.rows;
+            };
+            if (only_sampled) {
+                auto begin = std::lower_bound(drawn.begin(), drawn.end(), range.begin);
+                auto end = std::lower_bound(begin, drawn.end(), range.end);
+                for (auto row = begin; row != end; ++row) add(*row);
+            } else {
+                for (std::size_t row = range.begin; row < range.end; ++row) add(row);
+            }
+        });
+        for (std::size_t index = 0; index < count; ++index)
+            for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+                const LeafSum& part = parts[index * leaves + leaf];
+                totals[leaf].g += part.g;
+                totals[leaf].h += part.h;
+                totals[leaf].rows += part.rows;
+            }
+    }
+    return totals;
+}
+
+// -G / (H + l2) from the gradients as they were before they became integers.
+std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
+    std::size_t leaves = grown.leaves.size();
+    std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs_.data() + output * train_->rows());
     std::vector<double> values(leaves);
     leaf_weight_.assign(leaves, 0);
     for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-        Sum total;
-        for (std::size_t index = 0; index < blocks; ++index) {
-            const Sum& part = sums[index * leaves + leaf];
-            total.g += part.g;
-            total.h += part.h;
-            total.rows += part.rows;
-        }
-        double curvature = total.h + options_.grow.l2;
-        values[leaf] = curvature > 0 ? -total.g / curvature : 0.0;
-        leaf_weight_[leaf] = total.rows;
+        double curvature = sums[leaf].h + options_.grow.l2;
+        values[leaf] = curvature > 0 ? -sums[leaf].g / curvature : 0.0;
+        leaf_weight_[leaf] = sums[leaf].rows;
     }
     return values;
 }
@@ -317,8 +341,8 @@ void Booster::bound_by_minimisers(GrownTree& grown,
         int direction = options_.grow.monotone[nodes[at].feature()];
         if (direction == 0) continue;
         auto value = [&](std::uint32_t child) {
-            return std::clamp(loss_.minimiser(train_->data(), rows[child], output),
-                              bounds[at].lower, bounds[at].upper);
+            double best = within_step(loss_.minimiser(train_->data(), rows[child], output));
+            return std::clamp(best, bounds[at].lower, bounds[at].upper);
         };
         double middle = (value(left) + value(left + 1)) / 2;
         ValueBounds& low = bounds[direction > 0 ? left : left + 1];

@@ -25,6 +25,7 @@ struct BoostOptions {
     bool gradient_sampling = false;
     bool newton = true;  // else leaves take the exact minimiser of the loss on their rows
     std::uint64_t seed = 0;
+    std::uint64_t first_round = 0;  // rounds that an earlier fit has made: draws go on from there
 };
 
 // Rows with their targets, and what the trees so far say of them. Targets and weights (empty: all
@@ -82,7 +83,13 @@ class Booster {
     PairSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
     void place_rows(const GrownTree& grown);
+    double within_step(double value) const;  // held to max_delta_step
     void set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values);
+    struct LeafSum {
+        double g = 0, h = 0;
+        std::uint32_t rows = 0;
+    };
+    std::vector<LeafSum> sum_by_leaf(std::size_t leaves, const GradientPair* pairs) const;
     std::vector<double> newton_values(const GrownTree& grown, std::uint32_t output);
     std::vector<double> exact_values(GrownTree& grown, std::uint32_t output,
                                      const LeafValues& leaf_values);
@@ -100,7 +107,7 @@ class Booster {
     Isa isa_;
     Team* team_;
     Grower grower_;
-    std::uint64_t rounds_ = 0;
+    std::uint64_t rounds_;
 
     Buffer<GradientPair> pairs_;
     Buffer<Packed> packed_;

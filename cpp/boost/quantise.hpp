@@ -30,6 +30,11 @@ struct QuantiseKernels {
 };
 BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 
+// Why a round cannot go on with gradients that are not finite, or hessians below 0.
+constexpr const char* kBadGradients =
+    "gradients must be finite and hessians not negative: targets, weights or raw predictions are "
+    "too large for the loss";
+
 // The units for gradients with these sums. Where every row has the same hessian it becomes 1, so
 // that a sum of hessians is a count.
 GradientScale scale_for(const PairSums& sums, std::size_t rows);

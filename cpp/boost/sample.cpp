@@ -5,7 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
+#include "boost/quantise.hpp"
 
 namespace bosquet {
 
@@ -25,7 +27,7 @@ double length_threshold(const std::vector<std::uint64_t>& counts, double wanted)
         return static_cast<double>(std::bit_cast<float>(bits));
     };
     double below = 0;
-    // The last bins are those of infinity and NaN, so an empty bin must not be multiplied.
+    // The last bins are those of infinity, so an empty bin must not be multiplied.
     for (std::size_t bin = 0; bin < kLengthBins; ++bin)
         if (counts[bin] != 0) below += static_cast<double>(counts[bin]) * middle(bin);
     double kept = 0;
@@ -85,6 +87,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
         for (std::size_t row = range.begin; row < range.end; ++row)
             for (std::uint32_t k = 0; k < outputs; ++k) {
                 double h = pairs[k * rows + row].h;
+                if (h < 0) throw InputError(kBadGradients);
                 total += h * h;
             }
         totals[index] = total;
@@ -104,6 +107,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
                 sum += g * g;
             }
             auto length = static_cast<float>(std::sqrt(sum));
+            if (!std::isfinite(length)) throw InputError(kBadGradients);
             length_[row] = length;
             ++counts[worker][std::bit_cast<std::uint32_t>(length) >> kDropBits];
         }

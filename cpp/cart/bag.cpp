@@ -7,8 +7,8 @@
 
 namespace bosquet {
 
-Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const double> weights,
-             std::uint64_t key) {
+std::vector<std::uint32_t> times_drawn(std::size_t rows, std::size_t draws, bool replace,
+                                       std::uint64_t key) {
     std::vector<std::uint32_t> times(rows);
     if (replace) {
         for (std::size_t i = 0; i < draws; ++i) {
@@ -27,6 +27,12 @@ Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const 
                          ranked.end());
         for (std::size_t i = 0; i < draws; ++i) times[ranked[i].second] = 1;
     }
+    return times;
+}
+
+Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const double> weights,
+             std::uint64_t key) {
+    std::vector<std::uint32_t> times = times_drawn(rows, draws, replace, key);
     Bag bag;
     bag.rows.reserve(rows);
     bag.weights.reserve(rows);

@@ -14,6 +14,11 @@ struct Bag {
     std::vector<double> weights;
 };
 
+// How often each of `rows` rows is drawn, at least one. `draws` of them are drawn with replacement,
+// or without; then all are drawn if they are not more than that.
+std::vector<std::uint32_t> times_drawn(std::size_t rows, std::size_t draws, bool replace,
+                                       std::uint64_t key);
+
 // `draws` rows drawn with replacement out of `rows` (or without, if they are fewer and `replace` is
 // false), each counting by its weight (empty: 1) times how often it was drawn.
 Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const double> weights,

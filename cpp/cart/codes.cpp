@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.hpp"
+
 namespace bosquet {
 
 namespace {
@@ -38,6 +40,7 @@ void sort_keys(std::vector<Keyed>& items) {
     std::vector<Keyed> other(items.size());
     std::vector<std::uint32_t> starts(kBuckets);
     for (int shift = 0; shift < 64; shift += kBits) {
+        check_interrupt();
         std::fill(starts.begin(), starts.end(), 0u);
         for (const Keyed& item : items) ++starts[item.key >> shift & (kBuckets - 1)];
         if (*std::max_element(starts.begin(), starts.end()) == items.size()) continue;

@@ -23,6 +23,7 @@ struct CodedColumn {
     Buffer<std::uint8_t> narrow;
     Buffer<std::uint32_t> wide;
 
+    std::uint32_t categories() const { return nominal ? codes - 1 : 0; }
     bool is_narrow() const { return codes <= 256; }
     std::uint32_t code(std::size_t row) const { return is_narrow() ? narrow[row] : wide[row]; }
     // The threshold that has `below` on its left and `above`, the next code in the node, on its

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "cart/bag_rows.hpp"
 #include "cart/node_values.hpp"
@@ -36,13 +37,15 @@ class GrowerOf final : public CartGrower {
         for (int worker = 0; worker < team_size; ++worker)
             searches_.emplace_back(table, options, sums);
         features_.resize(table.columns.size());
-        std::iota(features_.begin(), features_.end(), 0u);
         if (options.surrogates > 0)
             surrogates_ = std::make_unique<SurrogateSearch>(table, options.surrogates);
     }
 
     CartTree grow(const Bag& bag, std::uint64_t key, bool details, Team* team) override {
+        // An interrupt may have left a tree unfinished.
         out_ = {};
+        frontier_.clear();
+        std::iota(features_.begin(), features_.end(), 0u);
         details_ = details;
         team_ = team;
         rows_.take(bag, target_, options_->criterion);
@@ -205,6 +208,7 @@ class GrowerOf final : public CartGrower {
 
     // Writes the split down and opens its children.
     void split(Growing& node) {
+        check_interrupt(16 * node.rows.count);
         const CodedColumn& column = table_->columns[node.cut.feature];
         std::vector<Surrogate> surrogates;
         rows_.mark_sides(node.rows, column, node.cut);
@@ -274,7 +278,7 @@ class GrowerOf final : public CartGrower {
         } else {
             rule.number = node.cut.threshold;
         }
-        out_.tree.stats[node.number] = {static_cast<float>(node.gain),
+        out_.tree.stats[node.number] = {NodeStats::finite(node.gain),
                                         static_cast<float>(weight(node))};
     }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "cart/coarse.hpp"
 #include "cart/component.hpp"
@@ -60,6 +61,7 @@ class CartSearch {
     Cut best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
+        check_interrupt(8 * all.rows.count);
         if constexpr (kHasCoarse) {
             if (!coarse_.empty() && !column.nominal && !column.is_narrow() &&
                 all.rows.count >= kCoarseRows) {
@@ -100,6 +102,8 @@ class CartSearch {
     static constexpr bool kHasCoarse = has_coarse_search<Sums>();
     // With fewer rows than this, buckets hold too few of them to be passed over.
     static constexpr std::size_t kCoarseRows = 2048;
+    // Entries after which an interrupt is looked for.
+    static constexpr std::size_t kEntriesToLook = 1024;
 
     // With surrogates, rows whose value is missing have no say in the split.
     void leave_out(Node& node) {
@@ -165,6 +169,7 @@ class CartSearch {
             };
             if (missing_left) move(0);
             for (std::size_t i = 0; i < order_.size(); ++i) {
+                if (i % kEntriesToLook == 0) check_interrupt(kEntriesToLook * left_.size());
                 move(order_[i]);
                 // Behind the last entry there is nothing but missing values to send right.
                 if (i + 1 == order_.size() && (!missing || missing_left)) break;
@@ -388,6 +393,7 @@ class CartSearch {
         void clear() { search->medians_.clear_left(); }
         void move(std::size_t entry) {
             for (std::uint32_t i : search->members_[entry]) search->medians_.move_left(i);
+            check_interrupt(64 * search->members_[entry].size());
         }
         double goodness() { return -search->medians_.distances(); }
     };

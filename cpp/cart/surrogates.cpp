@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/interrupt.hpp"
+
 namespace bosquet {
 
 std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint32_t* rows,
@@ -23,6 +25,7 @@ std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint
     std::vector<Surrogate> found;
     for (std::uint32_t f = 0; f < table_->columns.size(); ++f) {
         if (f == primary.feature) continue;
+        check_interrupt(8 * count);
         Surrogate surrogate =
             best_on(f, {known_rows_.data(), known_items_.data(), known_rows_.size()});
         surrogate.agreement /= all;

@@ -23,6 +23,8 @@ struct FeaturePlace {
     bool active = false;     // splittable; an inactive feature is stored nowhere
     bool categorical = false;
     bool wide = false;
+
+    bool operator==(const FeaturePlace&) const = default;
 };
 
 struct Tile {

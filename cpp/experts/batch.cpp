@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "experts/mixture.hpp"
 
 namespace bosquet {
@@ -44,6 +45,7 @@ void ExpertMixture::run(const double* forecasts, Awake mask, const double* truth
         rows_.resize(std::min(block, std::max<std::size_t>(rows, 1)));
         for (std::size_t begin = 0; begin < rows; begin += block) {
             std::size_t count = std::min(block, rows - begin);
+            check_interrupt(16 * count * experts_);
             for (std::size_t i = 0; i < count; ++i) {
                 std::size_t t = begin + i;
                 open_row(rows_[i], forecasts + t * per_row, mask ? mask + t * experts_ : nullptr,

@@ -38,8 +38,13 @@ class FixedShare final : public Rule {
     void update(const double* excess) override {
         double width = extremes(excess, size()).width(), eta = rate();
         double counted = width > known_ ? width : known_;
-        gaps_ += eta * counted * counted / 8;
-        if (steps_ > 0 && eta != last_rate_) varied_ = 1;
+        double gap = eta * counted * counted / 8;
+        if (learns_range()) {
+            // A step costs no more than its spread, which is all that is known while the rate is 0.
+            if (!(eta > 0) || gap > counted) gap = counted;
+            if (steps_ == 0) varied_ = kCounted;
+        }
+        gaps_ += gap;
         last_rate_ = eta;
         range_ = width > range_ ? width : range_;
         ++steps_;
@@ -53,7 +58,7 @@ class FixedShare final : public Rule {
 
     double bound(std::size_t k) const override { return bound_of(-log_prior(k), 0); }
 
-    // ((m + 1) ln N + m ln(1/α) + (n - m - 1) ln(1/(1-α))) / η + η M² n / 8
+    // ((m + 1) ln N + m ln(1/α) + (n - m - 1) ln(1/(1-α))) / η + η M² n / 8 with a known range M
     double bound_with_shifts(std::uint64_t shifts) const override {
         double rarest = 0;
         for (std::size_t k = 0; k < size(); ++k)
@@ -71,14 +76,29 @@ class FixedShare final : public Rule {
     }
 
   private:
-    // The bound is for one rate throughout.
+    // Of `varied`: the gaps of a rate that falls are counted. Files of version 0.1 have 0 or 1.
+    static constexpr std::uint64_t kCounted = 2;
+
+    bool learns_range() const { return !(fixed_ > 0) && !(known_ > 0); }
+
+    // With one rate throughout, the bound of the books. With a range that is learned the rate η_t
+    // falls. With v_t the weight before the share is handed out, r_t ≤ (ln v_t - ln p_t) / η_t +
+    // gap_t for the expert that is followed, and while it is followed ln v_t ≤ ln p_(t+1) + ln
+    // 1/(1-α). Summed by parts, p_t counts by how much 1/η rises; since p_t ≥ απ for t > 1, each of
+    // the m+1 stretches costs at most ln(1/απ) / η_n in all, in place of ln(1/π) / η for the first.
     double bound_of(double surprise, std::uint64_t shifts) const {
         if (steps_ == 0) return 0;
-        if (varied_ || !(last_rate_ > 0)) return kNoBound;
-        if (shifts + 1 > steps_) shifts = steps_ - 1;
+        if (learns_range()) {
+            if (varied_ != kCounted) return kNoBound;
+            if (!(last_rate_ > 0)) return gaps_;
+            surprise -= exact_log(share_);
+        } else if (!(last_rate_ > 0)) {
+            return kNoBound;
+        }
+        if (shifts >= steps_) shifts = steps_ - 1;
         double m = static_cast<double>(shifts), stays = static_cast<double>(steps_) - m - 1;
         double total = (m + 1) * surprise;
-        if (m > 0) total -= m * exact_log(share_);
+        if (m > 0 && !learns_range()) total -= m * exact_log(share_);
         if (stays > 0 && share_ > 0) total -= stays * log_one_plus(-share_);
         return total / last_rate_ + gaps_;
     }

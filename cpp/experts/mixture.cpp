@@ -318,14 +318,16 @@ void ExpertMixture::count(const Row& row) {
 }
 
 void ExpertMixture::close(const double* truths, std::size_t rows) {
-    if (open_rows_ == 0) throw InputError("there is no step to close: predict first");
+    if (open_rows_ == 0)
+        throw InputError("there is no step to close: predict first (of a block, by predict_step)");
     if (rows != open_rows_)
         throw InputError("the step has " + std::to_string(open_rows_) + " rows, but " +
                          std::to_string(rows) + " truths came");
     std::fill(excess_.begin(), excess_.end(), 0.0);
     for (std::size_t i = 0; i < rows; ++i) {
+        // The truth is checked there; the caller's array may change.
         judge_row(rows_[i], truths[i], totals_.rows + i);
-        if (rule_->feedback() == Feedback::excess) add_excess(rows_[i], truths[i]);
+        if (rule_->feedback() == Feedback::excess) add_excess(rows_[i], rows_[i].truth);
     }
     if (bandit() && rows_[0].loss < 0)
         throw InputError(at(totals_.rows) +
@@ -333,7 +335,8 @@ void ExpertMixture::close(const double* truths, std::size_t rows) {
     check_excess();
     teach(rows);
     for (std::size_t i = 0; i < rows; ++i) {
-        if (rows > 1) of_uniform(rows_[i], truths[i]);  // the mean of the forecasts, for its error
+        if (rows > 1)
+            of_uniform(rows_[i], rows_[i].truth);  // the mean of the forecasts, for its error
         count(rows_[i]);
     }
     open_rows_ = 0;
@@ -341,7 +344,8 @@ void ExpertMixture::close(const double* truths, std::size_t rows) {
 
 void ExpertMixture::close_judged(const double* losses, const double* own, const double* uniform,
                                  const double* excess, std::size_t rows) {
-    if (open_rows_ == 0) throw InputError("there is no step to close: predict first");
+    if (open_rows_ == 0)
+        throw InputError("there is no step to close: predict first (of a block, by predict_step)");
     if (rows != open_rows_) throw InputError("the losses are of another number of rows");
     for (std::size_t i = 0; i < rows; ++i) {
         Row& row = rows_[i];
@@ -371,7 +375,8 @@ void ExpertMixture::close_judged(const double* losses, const double* own, const 
 }
 
 void ExpertMixture::close_bandit(double loss) {
-    if (open_rows_ == 0) throw InputError("there is no step to close: predict first");
+    if (open_rows_ == 0)
+        throw InputError("there is no step to close: predict first (of a block, by predict_step)");
     if (!bandit()) throw InputError("only a rule for bandits learns from the loss of one expert");
     if (!(loss >= 0 && loss <= kLargestExcess))
         throw InputError(at(totals_.rows) + "the loss " + digits(loss) +

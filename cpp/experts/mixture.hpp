@@ -59,6 +59,8 @@ struct History {
 class ExpertMixture {
   public:
     explicit ExpertMixture(const MixtureSetup& setup);
+    // What `other` has learned, and the step that it has open.
+    ExpertMixture(const ExpertMixture& other);
 
     std::size_t experts() const { return experts_; }
     std::size_t width() const { return loss_.width(); }
@@ -94,7 +96,7 @@ class ExpertMixture {
     // Whether the losses stayed within the range that the rule was promised.
     bool in_range() const;
 
-    StateFields state();
+    StateFields state() const;
     void restore(const StateFields& fields);
 
   private:

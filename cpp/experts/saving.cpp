@@ -24,9 +24,33 @@ void Totals::visit(StateVisitor& visitor) {
     visitor.numbers("played", played);
 }
 
-StateFields ExpertMixture::state() {
+namespace {
+
+// Weights are finite; those of a mean are not negative, and add up to 1.
+void check_weights(const std::vector<double>& weights, bool of_a_mean) {
+    constexpr double kRounding = 1e-9;
+    double sum = 0;
+    for (double weight : weights) {
+        if (!std::isfinite(weight)) throw InputError("the state gives weights that are not finite");
+        if (of_a_mean && weight < 0) throw InputError("the state gives weights below 0");
+        sum += weight;
+    }
+    if (of_a_mean && !(std::abs(sum - 1) <= kRounding))
+        throw InputError("the state gives weights that do not add up to 1");
+}
+
+}  // namespace
+
+ExpertMixture::ExpertMixture(const ExpertMixture& other) : ExpertMixture(other.setup_) {
+    restore(other.state());
+    rows_ = other.rows_;
+    for (Row& row : rows_) row.forecasts = row.owned.data();
+    open_rows_ = other.open_rows_;
+}
+
+StateFields ExpertMixture::state() const {
     StateWriter writer;
-    totals_.visit(writer);
+    Totals(totals_).visit(writer);  // a visitor may write, though this one only reads
     std::size_t of_totals = writer.fields.size();
     rule_->visit(writer);
     for (std::size_t i = of_totals; i < writer.fields.size(); ++i)
@@ -49,8 +73,7 @@ void ExpertMixture::restore(const StateFields& fields) {
         throw InputError("the state has fields that the rule does not know");
     std::vector<double> p(experts_);
     rule->weights(nullptr, p.data());
-    for (double weight : p)
-        if (!std::isfinite(weight)) throw InputError("the state gives weights that are not finite");
+    check_weights(p, rule->feedback() != Feedback::regression);
     totals_ = std::move(totals);
     rule_ = std::move(rule);
     rows_.clear();

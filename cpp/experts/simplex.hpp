@@ -2,7 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
+#include <compare>
+#include <cstddef>
 #include <vector>
 
 namespace bosquet {
@@ -10,7 +11,9 @@ namespace bosquet {
 // In place; `sorted` is room to work in.
 inline void project_to_simplex(std::vector<double>& point, std::vector<double>& sorted) {
     sorted = point;
-    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    // An order of all doubles, NaN included, which std::sort relies on.
+    std::sort(sorted.begin(), sorted.end(),
+              [](double a, double b) { return std::strong_order(a, b) > 0; });
     double total = 0, shift = 0;
     for (std::size_t k = 0; k < sorted.size(); ++k) {
         total += sorted[k];

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
+#include "base/interrupt.hpp"
 #include "parallel/team.hpp"
 
 namespace bosquet {
@@ -15,6 +18,8 @@ constexpr std::size_t kRowsAtATime = 16;
 // Means are taken over blocks of this many rows, and the blocks added in order.
 constexpr std::size_t kRowsOfAMean = 1024;
 constexpr std::uint32_t kNoGrid = 0xffffffff;
+// About how many nanoseconds a row takes in a tree.
+constexpr std::size_t kWalkSteps = 500;
 
 bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, double x) {
     if (!node.categorical()) return std::isnan(x) ? node.missing_left() : x <= node.number;
@@ -104,22 +109,28 @@ class RowWalk {
     }
 
   private:
-    // From a node that the row comes to only with the grid's feature at a point of `where`.
+    // From a node that the row comes to only with the grid's feature at a point of `where`. Nodes
+    // that wait for their turn are kept in `waiting_`: a tree may be too deep for the call stack.
     void deviate(std::uint32_t at, std::uint32_t grid, Interval where) {
         const Node* nodes = tree_->nodes.data();
-        while (!nodes[at].is_leaf()) {
+        waiting_.clear();
+        while (true) {
             const Node& node = nodes[at];
-            if (grids_->grid_of(node) != grid) {
+            if (node.is_leaf()) {
+                add(node, grid, where, 1);
+                if (waiting_.empty()) return;
+                std::tie(at, where) = waiting_.back();
+                waiting_.pop_back();
+            } else if (grids_->grid_of(node) != grid) {
                 at = node.left + !goes_left(*ensemble_, *tree_, node, row_[node.feature()]);
-                continue;
+            } else {
+                Interval left = where.side(true, (*ranks_)[at]);
+                Interval right = where.side(false, (*ranks_)[at]);
+                if (!left.empty() && !right.empty()) waiting_.push_back({node.left + 1, right});
+                where = left.empty() ? right : left;
+                at = node.left + left.empty();
             }
-            Interval left = where.side(true, (*ranks_)[at]);
-            Interval right = where.side(false, (*ranks_)[at]);
-            if (!left.empty() && !right.empty()) deviate(node.left, grid, left);
-            where = right.empty() ? left : right;
-            at = node.left + !right.empty();
         }
-        add(nodes[at], grid, where, 1);
     }
 
     // The row's own leaf is said at every point, but for those of grids that lead elsewhere.
@@ -158,6 +169,7 @@ class RowWalk {
     std::size_t output_ = 0;
     std::vector<Interval> own_;  // by grid: the points at which the row's own path is taken
     std::vector<std::uint32_t> touched_;  // grids whose own_ may not be whole
+    std::vector<std::pair<std::uint32_t, Interval>> waiting_;
 };
 
 // [row][feature]
@@ -202,10 +214,12 @@ void conditional_predictions(const Ensemble& ensemble, const Table& table,
             constant.insert(constant.end(), ensemble.base.begin(), ensemble.base.end());
         std::fill_n(out + begin * width, count * width, 0.0);
         RowWalk walk(ensemble, found);
-        for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+        for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
+            check_interrupt(count * kWalkSteps);
             for (std::size_t i = 0; i < count; ++i)
                 walk.add_tree(t, rows.data() + i * features, 1, out + (begin + i) * width,
                               constant.data() + i * outputs);
+        }
         for (std::size_t i = 0; i < count; ++i)
             add_up(grids, constant.data() + i * outputs, outputs, out + (begin + i) * width);
     });
@@ -227,10 +241,12 @@ void mean_predictions(const Ensemble& ensemble, const Table& table, const std::v
         for (std::size_t begin = index * kRowsOfAMean; begin < end; begin += kRowsAtATime) {
             std::size_t count = std::min(kRowsAtATime, end - begin);
             std::vector<double> rows = read_rows(table, begin, count);
-            for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+            for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
+                check_interrupt(count * kWalkSteps);
                 for (std::size_t i = 0; i < count; ++i)
                     walk.add_tree(t, rows.data() + i * features, weights[begin + i], steps,
                                   steps + width);
+            }
         }
     });
     for (std::size_t index = 1; index < blocks; ++index)
@@ -253,6 +269,7 @@ void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint3
         std::copy(ensemble.base.begin(), ensemble.base.end(), out);
         for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
             const Tree& tree = ensemble.trees[t];
+            check_interrupt(2 * tree.nodes.size());
             waiting.assign(1, {0, 1.0});
             while (!waiting.empty()) {
                 auto [at, share] = waiting.back();

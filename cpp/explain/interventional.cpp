@@ -3,18 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <tuple>
+
+#include "base/interrupt.hpp"
 
 namespace bosquet {
 
 namespace {
 
 constexpr std::size_t kMaxBits = 32;
-constexpr std::size_t kHashSize = 2 * LeafConditions::kRows;  // a power of two
+constexpr std::size_t kHashSize = 2 * BackgroundCases::kRows;  // a power of two
+// Background rows that go through a tree together: their bits are kept for every level.
+constexpr std::size_t kBackgroundRows = 1024;
 
 // (a-1)! c! / (a+c)!, what each of the `a` features gets.
 struct Weights {
     std::array<std::array<double, kMaxBits + 1>, kMaxBits + 1> of{};
-    Weights() {
+    constexpr Weights() {
         for (std::size_t a = 1; a <= kMaxBits; ++a) {
             of[a][0] = 1.0 / static_cast<double>(a);
             for (std::size_t c = 1; c <= kMaxBits; ++c)
@@ -22,140 +27,158 @@ struct Weights {
         }
     }
 };
+constexpr Weights kWeights;
 
 std::uint32_t full_mask(std::size_t bits) { return bits == kMaxBits ? ~0u : (1u << bits) - 1; }
 
 }  // namespace
 
-LeafConditions::LeafConditions(const TreeShape& tree) : tree_(&tree), leaves_(tree.leaves()) {
-    struct Edge {
-        std::uint32_t split, side;
+bool BackgroundCases::fits(const TreeShape& tree) { return tree.path_features() <= kMaxBits; }
+
+// Calls visit(AtLeaf) for the leaves from left to right. A row's bits at a node follow from those
+// at its parent, so that the work is one step per split and row, however deep the tree is.
+template <class Visit>
+void BackgroundCases::visit_leaves(const double* values, std::size_t rows, std::size_t lines,
+                                   std::vector<std::uint32_t>& masks, Visit visit) const {
+    struct Turn {
+        std::size_t split;
+        std::uint32_t side;  // the next one to take
+        std::uint32_t bit;
+        bool first_use;  // of the feature on this path
     };
-    struct Step {
-        std::int32_t node;
-        std::vector<Edge> path;
+    if (tree_->splits() == 0) return;
+    masks.resize((tree_->levels() + 1) * rows);
+    std::fill_n(masks.begin(), rows, 0u);
+    std::vector<std::uint32_t> slots;  // by bit
+    auto turn_at = [&](std::size_t split) {
+        auto found = std::find(slots.begin(), slots.end(), tree_->split(split).slot);
+        Turn turn{split, 0, static_cast<std::uint32_t>(found - slots.begin()),
+                  found == slots.end()};
+        if (turn.first_use) slots.push_back(tree_->split(split).slot);
+        return turn;
     };
-    if (tree.splits() == 0) return;
-    std::vector<Step> waiting{{0, {}}};
-    while (!waiting.empty()) {
-        Step step = std::move(waiting.back());
-        waiting.pop_back();
-        if (step.node >= 0) {
-            for (std::uint32_t side : {0u, 1u}) {
-                Step next{tree.split(static_cast<std::size_t>(step.node)).child[side], step.path};
-                next.path.push_back({static_cast<std::uint32_t>(step.node), side});
-                waiting.push_back(std::move(next));
-            }
+    std::vector<Turn> path{turn_at(0)};
+    while (!path.empty()) {
+        Turn& turn = path.back();
+        if (turn.side == 2) {
+            if (turn.first_use) slots.pop_back();
+            path.pop_back();
             continue;
         }
-        Leaf leaf{conditions_.size(), step.path.size(), slots_.size(), 0, 0, 0};
-        for (const Edge& edge : step.path) {
-            std::uint32_t slot = tree.split(edge.split).slot;
-            auto begin = slots_.begin() + static_cast<std::ptrdiff_t>(leaf.first_slot);
-            auto found = std::find(begin, slots_.end(), slot);
-            auto bit = static_cast<std::uint32_t>(found - begin);
-            if (found == slots_.end()) slots_.push_back(slot);
-            conditions_.push_back({edge.split, edge.side, bit});
+        check_interrupt(8 * rows);
+        std::uint32_t bit = 1u << turn.bit, opened = turn.first_use ? bit : 0;
+        const std::uint32_t* above = masks.data() + (path.size() - 1) * rows;
+        std::uint32_t* here = masks.data() + path.size() * rows;
+        if (turn.side == 0) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                bool left = tree_->goes_left(turn.split, values + i * lines);
+                here[i] = (above[i] | opened) & ~(left ? 0u : bit);
+            }
+        } else {
+            // The rows that met the feature so far and did not go left.
+            for (std::size_t i = 0; i < rows; ++i) here[i] = (above[i] | opened) & ~(here[i] & bit);
         }
-        leaf.bits = slots_.size() - leaf.first_slot;
-        fits_ = fits_ && leaf.bits <= kMaxBits;
-        leaves_[static_cast<std::size_t>(-1 - step.node)] = leaf;
+        std::int32_t child = tree_->split(turn.split).child[turn.side++];
+        if (child >= 0)
+            path.push_back(turn_at(static_cast<std::size_t>(child)));
+        else
+            visit(AtLeaf{static_cast<std::size_t>(-1 - child), slots.data(), slots.size(), here});
     }
 }
 
-void LeafConditions::fail_lines(const double* values, std::size_t rows, std::size_t lines,
-                                std::vector<std::uint32_t>& failed) const {
-    failed.resize(tree_->splits() * rows);
-    for (std::size_t split = 0; split < tree_->splits(); ++split)
-        for (std::size_t i = 0; i < rows; ++i)
-            failed[split * rows + i] = !tree_->goes_left(split, values + i * lines);
-}
-
-void LeafConditions::find_masks(const Leaf& leaf, std::size_t rows,
-                                const std::vector<std::uint32_t>& failed,
-                                std::uint32_t* masks) const {
-    std::fill_n(masks, rows, full_mask(leaf.bits));
-    for (std::size_t c = 0; c < leaf.conditions; ++c) {
-        const Condition& condition = conditions_[leaf.first_condition + c];
-        const std::uint32_t* line = failed.data() + condition.split * rows;
-        for (std::size_t i = 0; i < rows; ++i)
-            masks[i] &= ~((line[i] ^ condition.side) << condition.bit);
+BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background, std::size_t rows,
+                                 std::size_t lines)
+    : tree_(&tree), first_case_(tree.leaves() + 1) {
+    struct Found {
+        std::size_t leaf;
+        Case one;
+    };
+    std::vector<Found> found;
+    std::vector<std::uint32_t> masks, sorted;
+    for (std::size_t begin = 0; begin < rows; begin += kBackgroundRows) {
+        std::size_t count = std::min(kBackgroundRows, rows - begin);
+        visit_leaves(background + begin * lines, count, lines, masks, [&](const AtLeaf& at) {
+            sorted.assign(at.masks, at.masks + count);
+            std::sort(sorted.begin(), sorted.end());
+            for (std::size_t i = 0; i < count; ++i) {
+                if (i == 0 || sorted[i] != sorted[i - 1])
+                    found.push_back({at.leaf, {sorted[i], 0}});
+                ++found.back().one.count;
+            }
+        });
     }
-}
-
-void LeafConditions::set_background(const double* values, std::size_t rows, std::size_t lines) {
-    std::vector<std::uint32_t> failed, masks(rows);
-    fail_lines(values, rows, lines, failed);
-    for (Leaf& leaf : leaves_) {
-        find_masks(leaf, rows, failed, masks.data());
-        std::sort(masks.begin(), masks.end());
-        leaf.first_case = cases_.size();
-        for (std::size_t i = 0; i < rows; ++i) {
-            if (i == 0 || masks[i] != masks[i - 1]) cases_.push_back({masks[i], 0});
-            ++cases_.back().second;
+    if (rows > kBackgroundRows)
+        std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+            return std::tie(a.leaf, a.one.mask) < std::tie(b.leaf, b.one.mask);
+        });
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        bool again = i > 0 && found[i].leaf == found[i - 1].leaf &&
+                     found[i].one.mask == found[i - 1].one.mask;
+        if (again) {
+            cases_.back().count += found[i].one.count;
+            continue;
         }
-        leaf.cases = cases_.size() - leaf.first_case;
+        cases_.push_back(found[i].one);
+        ++first_case_[found[i].leaf + 1];
     }
+    for (std::size_t leaf = 0; leaf < tree.leaves(); ++leaf)
+        first_case_[leaf + 1] += first_case_[leaf];
 }
 
 // The leaf's shares for rows with these bits, summed over the background; false if there are none.
-bool LeafConditions::share_out(const Leaf& leaf, std::uint32_t mask, double* shares) const {
-    static const Weights weights;
-    std::fill_n(shares, leaf.bits, 0.0);
-    std::uint32_t full = full_mask(leaf.bits);
+bool BackgroundCases::share_out(const AtLeaf& at, std::uint32_t mask, double* shares) const {
+    std::fill_n(shares, at.bits, 0.0);
+    std::uint32_t full = full_mask(at.bits);
     bool any = false;
-    for (std::size_t i = 0; i < leaf.cases; ++i) {
-        auto [other, count] = cases_[leaf.first_case + i];
+    for (std::size_t i = first_case_[at.leaf]; i < first_case_[at.leaf + 1]; ++i) {
+        auto [other, count] = cases_[i];
         if ((mask | other) != full || mask == other) continue;
         any = true;
         std::uint32_t mine = mask & ~other, theirs = other & ~mask;
         auto a = static_cast<std::size_t>(std::popcount(mine));
         auto c = static_cast<std::size_t>(std::popcount(theirs));
-        double gain = count * weights.of[a][c], loss = count * weights.of[c][a];
+        double gain = count * kWeights.of[a][c], loss = count * kWeights.of[c][a];
         for (; mine != 0; mine &= mine - 1) shares[std::countr_zero(mine)] += gain;
         for (; theirs != 0; theirs &= theirs - 1) shares[std::countr_zero(theirs)] -= loss;
     }
     return any;
 }
 
-void LeafConditions::add(const double* values, std::size_t rows, std::size_t lines,
-                         std::size_t output, std::size_t outputs, std::size_t slots, double* sums,
-                         Room& room) const {
-    if (tree_->splits() == 0) return;
-    fail_lines(values, rows, lines, room.failed);
-    room.masks.resize(kRows);
-    room.keys.resize(kHashSize);
-    room.cases.resize(kHashSize);
-    room.stamps.resize(kHashSize, 0);
-    room.shares.resize(kRows * kMaxBits);
-    room.reached.resize(kRows);
-    for (std::size_t l = 0; l < leaves_.size(); ++l) {
-        const Leaf& leaf = leaves_[l];
-        find_masks(leaf, rows, room.failed, room.masks.data());
-        const double* leaf_values = tree_->leaf(l);
-        std::uint32_t cases = 0, stamp = ++room.stamp;
+void BackgroundCases::add(const double* values, std::size_t rows, std::size_t lines,
+                          std::size_t output, std::size_t outputs, std::size_t slots, double* sums,
+                          Workspace& work) const {
+    work.keys.resize(kHashSize);
+    work.cases.resize(kHashSize);
+    work.stamps.resize(kHashSize, 0);
+    work.shares.resize(kRows * kMaxBits);
+    work.reached.resize(kRows);
+    visit_leaves(values, rows, lines, work.masks, [&](const AtLeaf& at) {
+        const double* leaf_values = tree_->leaf(at.leaf);
+        std::uint32_t cases = 0;
+        std::uint64_t stamp = ++work.stamp;
         for (std::size_t i = 0; i < rows; ++i) {
-            std::uint32_t mask = room.masks[i];
-            std::size_t at = mask * 0x9E3779B1u >> 23 & (kHashSize - 1);
-            while (room.stamps[at] == stamp && room.keys[at] != mask) at = (at + 1) % kHashSize;
-            if (room.stamps[at] != stamp) {
-                room.stamps[at] = stamp;
-                room.keys[at] = mask;
-                room.cases[at] = cases;
-                room.reached[cases] = share_out(leaf, mask, room.shares.data() + cases * kMaxBits);
+            std::uint32_t mask = at.masks[i];
+            std::size_t place = mask * 0x9E3779B1u >> 23 & (kHashSize - 1);
+            while (work.stamps[place] == stamp && work.keys[place] != mask)
+                place = (place + 1) % kHashSize;
+            if (work.stamps[place] != stamp) {
+                work.stamps[place] = stamp;
+                work.keys[place] = mask;
+                work.cases[place] = cases;
+                work.reached[cases] = share_out(at, mask, work.shares.data() + cases * kMaxBits);
                 ++cases;
             }
-            std::uint32_t which = room.cases[at];
-            if (!room.reached[which]) continue;
-            const double* shares = room.shares.data() + which * kMaxBits;
+            std::uint32_t which = work.cases[place];
+            if (!work.reached[which]) continue;
+            const double* shares = work.shares.data() + which * kMaxBits;
             double* to = sums + i * slots * outputs + output;
-            for (std::size_t bit = 0; bit < leaf.bits; ++bit) {
-                double* place = to + slots_[leaf.first_slot + bit] * outputs;
+            for (std::size_t bit = 0; bit < at.bits; ++bit) {
+                double* of_slot = to + at.slots[bit] * outputs;
                 for (std::uint32_t k = 0; k < tree_->values(); ++k)
-                    place[k] += shares[bit] * leaf_values[k];
+                    of_slot[k] += shares[bit] * leaf_values[k];
             }
         }
-    }
+    });
 }
 
 }  // namespace bosquet

@@ -11,63 +11,60 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "explain/shap_tree.hpp"
-#include "parallel/team.hpp"
 
 namespace bosquet {
 
-// One tree's leaves with the conditions on the way to each.
-class LeafConditions {
+// The background rows at the leaves of one tree.
+class BackgroundCases {
   public:
-    LeafConditions(const TreeShape& tree);
+    // Whether a path's features fit the bits of a word.
+    static bool fits(const TreeShape& tree);
 
-    // Whether every leaf has few enough features on its way for its bits to fit a word.
-    bool fits() const { return fits_; }
+    // The background is [row][line].
+    BackgroundCases(const TreeShape& tree, const double* background, std::size_t rows,
+                    std::size_t lines);
 
-    // Notes the background: rows [row][line].
-    void set_background(const double* values, std::size_t rows, std::size_t lines);
+    std::size_t bytes() const { return cases_.size() * sizeof(Case); }
 
-    // Rooms of a thread.
-    struct Room {
-        std::vector<std::uint32_t> failed;  // [split][row]: 1 for rows that go right
-        std::vector<std::uint32_t> masks;   // [row]
-        std::vector<std::uint32_t> keys, stamps, cases;
-        std::vector<double> shares;  // [case][bit]
-        std::vector<char> reached;   // [case]
-        std::uint32_t stamp = 0;
+    // What a thread works in.
+    struct Workspace {
+        std::vector<std::uint32_t> masks;  // [level][row]
+        std::vector<std::uint32_t> keys, cases;
+        std::vector<std::uint64_t> stamps;  // the leaf that an entry of `keys` belongs to
+        std::vector<double> shares;         // [case][bit]
+        std::vector<char> reached;          // [case]
+        std::uint64_t stamp = 0;
     };
     static constexpr std::size_t kRows = 256;
 
     // Adds to sums[row][slot][output], for rows [row][line]; the leaf's value goes to `output`, or
     // to all outputs if leaves hold several.
     void add(const double* values, std::size_t rows, std::size_t lines, std::size_t output,
-             std::size_t outputs, std::size_t slots, double* sums, Room& room) const;
+             std::size_t outputs, std::size_t slots, double* sums, Workspace& work) const;
 
   private:
-    struct Condition {
-        std::uint32_t split, side, bit;
+    struct Case {
+        std::uint32_t mask, count;  // bits, and how many background rows have them
     };
-    struct Leaf {
-        std::size_t first_condition, conditions, first_slot, bits;
-        std::size_t first_case, cases;  // of the background
+    // A leaf on the walk through the tree.
+    struct AtLeaf {
+        std::size_t leaf;
+        const std::uint32_t* slots;  // [bit]: the features on its path
+        std::size_t bits;
+        const std::uint32_t* masks;  // [row]
     };
-    using Case = std::pair<std::uint32_t, std::uint32_t>;  // bits, and how many rows have them
 
-    void fail_lines(const double* values, std::size_t rows, std::size_t lines,
-                    std::vector<std::uint32_t>& failed) const;
-    void find_masks(const Leaf& leaf, std::size_t rows, const std::vector<std::uint32_t>& failed,
-                    std::uint32_t* masks) const;
-    bool share_out(const Leaf& leaf, std::uint32_t mask, double* shares) const;
+    template <class Visit>
+    void visit_leaves(const double* values, std::size_t rows, std::size_t lines,
+                      std::vector<std::uint32_t>& masks, Visit visit) const;
+    bool share_out(const AtLeaf& at, std::uint32_t mask, double* shares) const;
 
     const TreeShape* tree_;
-    bool fits_ = true;
-    std::vector<Leaf> leaves_;
-    std::vector<Condition> conditions_;
-    std::vector<std::uint32_t> slots_;
-    std::vector<Case> cases_;
+    std::vector<Case> cases_;              // by leaf, ascending by mask
+    std::vector<std::size_t> first_case_;  // [leaf], and the number of cases behind the last
 };
 
 }  // namespace bosquet

@@ -74,9 +74,10 @@ struct ShapTree {
     }
 };
 
-// How many doubles of work room a tree needs.
+// How many doubles a walk through a tree works in: per level the masks, products, ratios and sums
+// of eight rows, and the split that is being walked.
 inline std::size_t shap_room(std::size_t levels, std::size_t points, std::size_t values) {
-    return (levels + 1) * kShapRows * (1 + points * (2 + values));
+    return (levels + 1) * (kShapRows * (1 + points * (2 + values)) + 1);
 }
 
 struct ShapKernels {

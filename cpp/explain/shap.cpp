@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "base/interrupt.hpp"
 #include "explain/interventional.hpp"
 #include "explain/shap_tree.hpp"
 #include "parallel/team.hpp"
@@ -18,8 +19,17 @@ namespace {
 // more rows make up for.
 constexpr std::size_t kGroups = 8, kGroupsWithBackground = 32;
 constexpr std::size_t kBlockBytes = 4 << 20;  // of sums at most
+// The numbers of a tree's edges are kept from block to block as long as those of all trees take no
+// more than this; a forest of large trees would take tens of gigabytes. Else they are computed anew
+// for each block, as with a background.
+constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
+// What a thread works in for one tree. A tree that would take more, tens of thousands of levels
+// deep with many features on a path, is walked for some of the points at a time.
+constexpr std::size_t kWalkBytes = 64 << 20;
+// Background cases of the trees that rows go through together.
+constexpr std::size_t kCaseBytes = 256 << 20;
 
-struct Room {
+struct Workspace {
     Buffer<double> values;  // [group][line][row]
     Buffer<double> sums;    // [group][slot][output][row]
     Buffer<double> pairs;   // [group][slot][slot][output][row]
@@ -27,23 +37,40 @@ struct Room {
     std::vector<double> shares, edges;
 };
 
+// At how many of its points a tree is walked at a time.
+std::size_t points_at_a_time(const TreeShape& tree) {
+    std::size_t all = tree.points();
+    auto doubles = [&](std::size_t points) {
+        return shap_room(tree.levels(), points, tree.values()) + tree.edge_size(points);
+    };
+    std::size_t fixed = doubles(0), each = doubles(1) - fixed;
+    std::size_t budget = kWalkBytes / sizeof(double);
+    if (fixed + all * each <= budget) return all;
+    return std::clamp<std::size_t>((budget - std::min(budget, fixed)) / each, 1, all);
+}
+
 class Explaining {
   public:
     Explaining(const Ensemble& ensemble, const Table& rows, const ShapOptions& options);
     void run(double* out) const;
     void expectation(double* base) const;
-    bool prepare_leaves();
+    // Whether values against a background can be found leaf by leaf; that is many times faster.
+    bool by_leaves() const;
     void run_by_leaves(double* out) const;
 
   private:
     void choose_block();
     void read_background();
-    Room make_room() const;
-    void read_values(Range rows, Room& room) const;
-    void explain_block(Range rows, Room& room, double* out) const;
-    void add_tree(std::size_t tree, const ShapTree& view, std::size_t groups, Room& room) const;
-    void write_values(Range rows, const Room& room, double* out) const;
-    void write_pairs(Range rows, const Room& room, double* out) const;
+    Workspace make_workspace() const;
+    void read_values(Range rows, Workspace& work) const;
+    void explain_block(Range rows, Workspace& work, double* out) const;
+    void add_tree(std::size_t tree, const ShapTree& view, std::size_t groups,
+                  Workspace& work) const;
+    void write_values(Range rows, const Workspace& work, double* out) const;
+    void write_pairs(Range rows, const Workspace& work, double* out) const;
+    std::vector<BackgroundCases> some_cases(std::size_t first) const;
+    void add_leaves(Range rows, std::size_t first, const std::vector<BackgroundCases>& cases,
+                    BackgroundCases::Workspace& work, double* out) const;
 
     std::size_t lines() const { return 2 * used_.count(); }
     std::size_t outputs() const { return ensemble_->outputs; }
@@ -58,9 +85,8 @@ class Explaining {
     const ShapKernels* kernels_;
     UsedFeatures used_;
     std::vector<TreeShape> trees_;
-    std::vector<std::vector<double>> edges_;  // by covers
+    std::vector<std::vector<double>> edges_;  // by covers; empty if they are not kept
     std::vector<double> background_;          // [row][line]
-    std::vector<LeafConditions> leaves_;
     std::size_t background_rows_ = 0;
     std::size_t groups_ = kGroups;
     std::size_t walk_size_ = 0, share_size_ = 0, edge_size_ = 0;
@@ -73,22 +99,33 @@ Explaining::Explaining(const Ensemble& ensemble, const Table& rows, const ShapOp
       kernels_(&select_shap_kernels(options.isa)),
       used_(ensemble) {
     trees_.reserve(ensemble.trees.size());
+    std::size_t edges = 0;  // of all trees
+    bool whole = true;      // every tree is walked at all points at once
     for (const Tree& tree : ensemble.trees) {
-        const TreeShape& shape = trees_.emplace_back(ensemble, tree, used_);
-        walk_size_ =
-            std::max(walk_size_, shap_room(shape.levels(), shape.points(), shape.values()));
+        check_interrupt(64 * tree.nodes.size());
+        const TreeShape& shape = trees_.emplace_back(ensemble, tree, used_, options.interactions);
+        std::size_t points = points_at_a_time(shape);
+        walk_size_ = std::max(walk_size_, shap_room(shape.levels(), points, shape.values()));
         share_size_ = std::max(share_size_, 2 * shape.splits());
-        edge_size_ = std::max(edge_size_, shape.edge_size());
-        if (options.background != nullptr) continue;
-        edges_.emplace_back(shape.edge_size());
-        shape.fill_edges(shape.cover_shares().data(), edges_.back().data());
+        edge_size_ = std::max(edge_size_, shape.edge_size(points));
+        edges += shape.edge_size(points);
+        whole = whole && points == shape.points();
     }
-    if (options.background != nullptr) read_background();
+    if (options.background != nullptr) {
+        read_background();
+    } else if (whole && edges * sizeof(double) <= kKeptBytes) {
+        for (const TreeShape& shape : trees_) {
+            check_interrupt(16 * shape.edge_size(1) * shape.points());
+            edges_.emplace_back(shape.edge_size(shape.points()));
+            shape.fill_edges(shape.cover_shares().data(), {0, shape.points()},
+                             edges_.back().data());
+        }
+    }
     choose_block();
 }
 
 void Explaining::choose_block() {
-    groups_ = options_->background != nullptr ? kGroupsWithBackground : kGroups;
+    groups_ = edges_.empty() ? kGroupsWithBackground : kGroups;
     std::size_t bytes = (sums_size() + pairs_size() + lines() * kShapRows) * sizeof(double);
     groups_ = std::clamp<std::size_t>(kBlockBytes / std::max<std::size_t>(1, bytes), 1, groups_);
     // Few rows are shared out all the same.
@@ -107,26 +144,26 @@ void Explaining::read_background() {
                        read_value(table.columns[used_.features[slot]], i));
 }
 
-Room Explaining::make_room() const {
-    Room room;
-    room.values = Buffer<double>(groups_ * lines() * kShapRows);
-    room.sums = Buffer<double>(groups_ * sums_size());
-    room.pairs = Buffer<double>(groups_ * pairs_size());
-    room.walk = Buffer<double>(walk_size_);
-    room.shares.resize(background_rows_ > 0 ? share_size_ : 0);
-    room.edges.resize(background_rows_ > 0 ? edge_size_ : 0);
-    return room;
+Workspace Explaining::make_workspace() const {
+    Workspace work;
+    work.values = Buffer<double>(groups_ * lines() * kShapRows);
+    work.sums = Buffer<double>(groups_ * sums_size());
+    work.pairs = Buffer<double>(groups_ * pairs_size());
+    work.walk = Buffer<double>(walk_size_);
+    work.shares.resize(background_rows_ > 0 ? share_size_ : 0);
+    work.edges.resize(edges_.empty() ? edge_size_ : 0);
+    return work;
 }
 
 // Rows behind the last are filled with zeros, computed with the others and not written.
-void Explaining::read_values(Range rows, Room& room) const {
+void Explaining::read_values(Range rows, Workspace& work) const {
     double column[kShapRows * kGroupsWithBackground] = {};
     for (std::size_t slot = 0; slot < used_.count(); ++slot) {
         read_column(rows_->columns[used_.features[slot]], rows.begin, rows.size(), column);
         for (std::size_t i = 0; i < groups_ * kShapRows; ++i) {
             double walked[2];
             put_walked(walked, 0, column[i]);
-            double* group = room.values.data() + i / kShapRows * lines() * kShapRows;
+            double* group = work.values.data() + i / kShapRows * lines() * kShapRows;
             for (std::size_t side : {0, 1})
                 group[(2 * slot + side) * kShapRows + i % kShapRows] = walked[side];
         }
@@ -134,50 +171,61 @@ void Explaining::read_values(Range rows, Room& room) const {
 }
 
 void Explaining::add_tree(std::size_t tree, const ShapTree& view, std::size_t groups,
-                          Room& room) const {
+                          Workspace& work) const {
     // A tree of vector leaves adds to all outputs, another to one of them. The kernel writes
     // [slot][value][row], so sums are kept as [output][slot][row] in the second case.
     std::size_t output = ensemble_->vector_leaves ? 0 : tree % outputs();
     for (std::size_t g = 0; g < groups; ++g) {
-        double* sums = room.sums.data() + g * sums_size();
-        double* pairs = options_->interactions ? room.pairs.data() + g * pairs_size() : nullptr;
+        check_interrupt(trees_[tree].edge_size(view.points));
+        double* sums = work.sums.data() + g * sums_size();
+        double* pairs = options_->interactions ? work.pairs.data() + g * pairs_size() : nullptr;
         if (!ensemble_->vector_leaves) {
             sums += output * used_.count() * kShapRows;
             if (pairs != nullptr) pairs += output * used_.count() * used_.count() * kShapRows;
         }
-        kernels_->add_tree(view, room.values.data() + g * lines() * kShapRows, room.walk.data(),
+        kernels_->add_tree(view, work.values.data() + g * lines() * kShapRows, work.walk.data(),
                            sums, pairs, used_.count());
     }
 }
 
-void Explaining::explain_block(Range rows, Room& room, double* out) const {
-    std::fill(room.sums.begin(), room.sums.end(), 0.0);
-    std::fill(room.pairs.begin(), room.pairs.end(), 0.0);
-    read_values(rows, room);
+void Explaining::explain_block(Range rows, Workspace& work, double* out) const {
+    std::fill(work.sums.begin(), work.sums.end(), 0.0);
+    std::fill(work.pairs.begin(), work.pairs.end(), 0.0);
+    read_values(rows, work);
     std::size_t groups = (rows.size() + kShapRows - 1) / kShapRows;
     for (std::size_t t = 0; t < trees_.size(); ++t) {
         const TreeShape& tree = trees_[t];
-        if (background_rows_ == 0)
-            add_tree(t, tree.view(tree.cover_shares().data(), edges_[t].data()), groups, room);
-        for (std::size_t b = 0; b < background_rows_; ++b) {
-            tree.way_shares(background_.data() + b * lines(), room.shares.data());
-            tree.fill_edges(room.shares.data(), room.edges.data());
-            add_tree(t, tree.view(room.shares.data(), room.edges.data()), groups, room);
+        const double* shares = tree.cover_shares().data();
+        if (!edges_.empty()) {
+            add_tree(t, tree.view(shares, edges_[t].data(), {0, tree.points()}), groups, work);
+            continue;
+        }
+        std::size_t step = points_at_a_time(tree);
+        for (std::size_t b = 0; b < std::max<std::size_t>(1, background_rows_); ++b) {
+            if (background_rows_ > 0) {
+                tree.way_shares(background_.data() + b * lines(), work.shares.data());
+                shares = work.shares.data();
+            }
+            for (std::size_t first = 0; first < tree.points(); first += step) {
+                Range points{first, std::min<std::size_t>(first + step, tree.points())};
+                tree.fill_edges(shares, points, work.edges.data());
+                add_tree(t, tree.view(shares, work.edges.data(), points), groups, work);
+            }
         }
     }
     if (options_->interactions)
-        write_pairs(rows, room, out);
+        write_pairs(rows, work, out);
     else
-        write_values(rows, room, out);
+        write_values(rows, work, out);
 }
 
-void Explaining::write_values(Range rows, const Room& room, double* out) const {
+void Explaining::write_values(Range rows, const Workspace& work, double* out) const {
     std::size_t slots = used_.count(), width = ensemble_->features * outputs();
     double scale = background_rows_ > 0 ? 1.0 / static_cast<double>(background_rows_) : 1.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double* to = out + (rows.begin + i) * width;
         std::fill_n(to, width, 0.0);
-        const double* from = room.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
+        const double* from = work.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
         for (std::size_t s = 0; s < slots; ++s)
             for (std::size_t k = 0; k < outputs(); ++k) {
                 std::size_t line = ensemble_->vector_leaves ? s * outputs() + k : k * slots + s;
@@ -186,15 +234,15 @@ void Explaining::write_values(Range rows, const Room& room, double* out) const {
     }
 }
 
-void Explaining::write_pairs(Range rows, const Room& room, double* out) const {
+void Explaining::write_pairs(Range rows, const Workspace& work, double* out) const {
     std::size_t slots = used_.count(), features = ensemble_->features;
     std::size_t width = features * features * outputs();
     double scale = background_rows_ > 0 ? 1.0 / static_cast<double>(background_rows_) : 1.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double* to = out + (rows.begin + i) * width;
         std::fill_n(to, width, 0.0);
-        const double* sums = room.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
-        const double* pairs = room.pairs.data() + i / kShapRows * pairs_size() + i % kShapRows;
+        const double* sums = work.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
+        const double* pairs = work.pairs.data() + i / kShapRows * pairs_size() + i % kShapRows;
         auto place = [&](std::size_t a, std::size_t b, std::size_t k) -> double& {
             return to[(used_.features[a] * features + used_.features[b]) * outputs() + k];
         };
@@ -222,56 +270,75 @@ void Explaining::run(double* out) const {
     std::size_t blocks = (rows_->rows + block - 1) / block;
     Team team(static_cast<int>(
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(options_->threads))));
-    std::vector<Room> rooms(static_cast<std::size_t>(team.size()));
+    std::vector<Workspace> work(static_cast<std::size_t>(team.size()));
     team.run(blocks, [&](std::size_t index, int worker) {
-        Room& room = rooms[static_cast<std::size_t>(worker)];
-        if (room.walk.data() == nullptr) room = make_room();
+        Workspace& mine = work[static_cast<std::size_t>(worker)];
+        if (mine.walk.data() == nullptr) mine = make_workspace();
         std::size_t begin = index * block;
-        explain_block({begin, std::min(rows_->rows, begin + block)}, room, out);
+        explain_block({begin, std::min(rows_->rows, begin + block)}, mine, out);
     });
 }
 
-// Whether values against a background can be found leaf by leaf; that is many times faster.
-bool Explaining::prepare_leaves() {
-    if (background_rows_ == 0 || options_->interactions) return false;
-    leaves_.reserve(trees_.size());
-    for (const TreeShape& tree : trees_) {
-        leaves_.emplace_back(tree);
-        if (!leaves_.back().fits()) return false;
-    }
-    for (LeafConditions& tree : leaves_)
-        tree.set_background(background_.data(), background_rows_, lines());
-    return true;
+bool Explaining::by_leaves() const {
+    return background_rows_ > 0 && !options_->interactions &&
+           std::all_of(trees_.begin(), trees_.end(), BackgroundCases::fits);
 }
 
-void Explaining::run_by_leaves(double* out) const {
-    constexpr std::size_t kBlock = LeafConditions::kRows;
-    std::size_t blocks = (rows_->rows + kBlock - 1) / kBlock;
+// The background at the leaves of tree `first` and of as many behind it as memory allows.
+std::vector<BackgroundCases> Explaining::some_cases(std::size_t first) const {
+    std::vector<BackgroundCases> cases;
+    for (std::size_t bytes = 0; first < trees_.size() && bytes < kCaseBytes; ++first) {
+        cases.emplace_back(trees_[first], background_.data(), background_rows_, lines());
+        bytes += cases.back().bytes();
+    }
+    return cases;
+}
+
+// Adds the trees from `first` on that `cases` has to what `out` holds of the trees before.
+void Explaining::add_leaves(Range rows, std::size_t first,
+                            const std::vector<BackgroundCases>& cases,
+                            BackgroundCases::Workspace& work, double* out) const {
     std::size_t slots = used_.count(), width = ensemble_->features * outputs();
-    Team team(static_cast<int>(
-        std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(options_->threads))));
-    std::vector<LeafConditions::Room> rooms(static_cast<std::size_t>(team.size()));
-    team.run(blocks, [&](std::size_t index, int worker) {
-        Range rows{index * kBlock, std::min(rows_->rows, (index + 1) * kBlock)};
-        std::vector<double> values(rows.size() * lines()), sums(rows.size() * slots * outputs());
-        double column[kBlock];
-        for (std::size_t s = 0; s < slots; ++s) {
-            read_column(rows_->columns[used_.features[s]], rows.begin, rows.size(), column);
-            for (std::size_t i = 0; i < rows.size(); ++i)
-                put_walked(values.data() + i * lines(), s, column[i]);
-        }
-        for (std::size_t t = 0; t < leaves_.size(); ++t)
-            leaves_[t].add(values.data(), rows.size(), lines(),
-                           ensemble_->vector_leaves ? 0 : t % outputs(), outputs(), slots,
-                           sums.data(), rooms[static_cast<std::size_t>(worker)]);
-        std::fill_n(out + rows.begin * width, rows.size() * width, 0.0);
+    std::vector<double> values(rows.size() * lines()), sums(rows.size() * slots * outputs());
+    double column[BackgroundCases::kRows];
+    for (std::size_t s = 0; s < slots; ++s) {
+        read_column(rows_->columns[used_.features[s]], rows.begin, rows.size(), column);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            put_walked(values.data() + i * lines(), s, column[i]);
+    }
+    if (first == 0) std::fill_n(out + rows.begin * width, rows.size() * width, 0.0);
+    auto for_each_sum = [&](auto&& act) {
         for (std::size_t i = 0; i < rows.size(); ++i)
             for (std::size_t s = 0; s < slots; ++s)
                 for (std::size_t k = 0; k < outputs(); ++k)
-                    out[(rows.begin + i) * width + used_.features[s] * outputs() + k] =
-                        sums[(i * slots + s) * outputs() + k] /
-                        static_cast<double>(background_rows_);
-    });
+                    act(sums[(i * slots + s) * outputs() + k],
+                        out[(rows.begin + i) * width + used_.features[s] * outputs() + k]);
+    };
+    if (first > 0) for_each_sum([](double& sum, double& kept) { sum = kept; });
+    for (std::size_t t = 0; t < cases.size(); ++t)
+        cases[t].add(values.data(), rows.size(), lines(),
+                     ensemble_->vector_leaves ? 0 : (first + t) % outputs(), outputs(), slots,
+                     sums.data(), work);
+    bool last = first + cases.size() == trees_.size();
+    double count = last ? static_cast<double>(background_rows_) : 1.0;
+    for_each_sum([&](double& sum, double& kept) { kept = sum / count; });
+}
+
+void Explaining::run_by_leaves(double* out) const {
+    constexpr std::size_t kBlock = BackgroundCases::kRows;
+    std::size_t blocks = (rows_->rows + kBlock - 1) / kBlock;
+    Team team(static_cast<int>(
+        std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(options_->threads))));
+    std::vector<BackgroundCases::Workspace> work(static_cast<std::size_t>(team.size()));
+    std::size_t first = 0;
+    do {
+        std::vector<BackgroundCases> cases = some_cases(first);
+        team.run(blocks, [&](std::size_t index, int worker) {
+            Range rows{index * kBlock, std::min(rows_->rows, (index + 1) * kBlock)};
+            add_leaves(rows, first, cases, work[static_cast<std::size_t>(worker)], out);
+        });
+        first += cases.size();
+    } while (first < trees_.size());
 }
 
 void Explaining::expectation(double* base) const {
@@ -280,6 +347,7 @@ void Explaining::expectation(double* base) const {
     for (std::size_t t = 0; t < trees_.size(); ++t) {
         double* to = sums.data() + (ensemble_->vector_leaves ? 0 : t % outputs());
         for (std::size_t b = 0; b < times; ++b) {
+            check_interrupt(8 * trees_[t].splits());
             const double* from = trees_[t].cover_shares().data();
             if (background_rows_ > 0) {
                 trees_[t].way_shares(background_.data() + b * lines(), shares.data());
@@ -298,7 +366,7 @@ void shap_values(const Ensemble& ensemble, const Table& rows, const ShapOptions&
                  double* out, double* base) {
     Explaining explaining(ensemble, rows, options);
     explaining.expectation(base);
-    if (explaining.prepare_leaves())
+    if (explaining.by_leaves())
         explaining.run_by_leaves(out);
     else
         explaining.run(out);

@@ -50,41 +50,70 @@ class Walk {
         products_ = reinterpret_cast<Lanes*>(room) + levels;
         ratios_ = products_ + lines;
         sums_ = ratios_ + lines;
+        turns_ = reinterpret_cast<Turn*>(sums_ + lines * tree.values);
         for (std::size_t i = 0; i < kVectors; ++i) {
             met_[0].v[i] = ~Mask{};
             for (std::size_t q = 0; q < points(); ++q) products_[q].v[i] = all(1.0);
         }
     }
 
-    // Leaves in sums of `level` what the leaves below the split add up to at each point.
-    void visit(std::size_t split, std::size_t level) {
-        const ShapSplit& at = tree_.splits[split];
-        Masks left = goes_left(at);
-        for (std::size_t side = 0; side < 2; ++side) {
-            Masks met;
-            for (std::size_t i = 0; i < kVectors; ++i)
-                met.v[i] = met_[at.before].v[i] & (side == 0 ? left.v[i] : ~left.v[i]);
-            bool reached = tree_.shares[2 * split + side] != 0 || any(met);
-            if (!reached) {
-                if (side == 0) clear_sums(level);
+    // Walks the whole tree, depth first. A tree may have tens of thousands of levels, so the splits
+    // on the way down are kept in `turns_` and not on the call stack.
+    void run() {
+        std::size_t level = 0;
+        turns_[0] = {0, 0};
+        while (true) {
+            Turn& turn = turns_[level];
+            if (turn.side < 2) {
+                if (enter_side(turn, level)) {
+                    std::int32_t child = tree_.splits[turn.split].child[turn.side];
+                    turns_[++level] = {static_cast<std::uint32_t>(child), 0};
+                } else {
+                    ++turn.side;
+                }
                 continue;
             }
-            met_[level + 1] = met;
-            std::int32_t child = at.child[side];
-            if (child < 0 && pairs_ == nullptr && tree_.values == 1) {
-                add_leaf_edge(at, split, side, level);
-                continue;
-            }
-            descend(at, split, side, level);
-            if (child < 0)
-                take_leaf(static_cast<std::size_t>(-1 - child), level + 1);
-            else
-                visit(static_cast<std::size_t>(child), level + 1);
-            credit(at, split, side, level);
+            // Both sides are done: the sums of `level` hold what the leaves below add up to.
+            if (level == 0) return;
+            Turn& above = turns_[--level];
+            credit(tree_.splits[above.split], above.split, above.side, level);
+            ++above.side;
         }
     }
 
   private:
+    struct Turn {
+        std::uint32_t split, side;  // the side that is walked now; 2: both are done
+    };
+
+    // Takes one side of a split; true if it leads to another split, which has to be walked first.
+    bool enter_side(const Turn& turn, std::size_t level) {
+        const ShapSplit& at = tree_.splits[turn.split];
+        std::size_t split = turn.split, side = turn.side;
+        Masks& met = met_[level + 1];
+        if (side == 0) {
+            Masks left = goes_left(at);
+            for (std::size_t i = 0; i < kVectors; ++i) met.v[i] = met_[at.before].v[i] & left.v[i];
+        } else {
+            // The rows that met the conditions so far and did not go left.
+            for (std::size_t i = 0; i < kVectors; ++i) met.v[i] = met_[at.before].v[i] & ~met.v[i];
+        }
+        if (tree_.shares[2 * split + side] == 0 && !any(met)) {
+            if (side == 0) clear_sums(level);
+            return false;
+        }
+        std::int32_t child = at.child[side];
+        if (child < 0 && pairs_ == nullptr && tree_.values == 1) {
+            add_leaf_edge(at, split, side, level);
+            return false;
+        }
+        descend(at, split, side, level);
+        if (child >= 0) return true;
+        take_leaf(static_cast<std::size_t>(-1 - child), level + 1);
+        credit(at, split, side, level);
+        return false;
+    }
+
     Masks goes_left(const ShapSplit& at) const {
         const double* line = values_ + at.value_line * kShapRows;
         Masks left;
@@ -236,13 +265,14 @@ class Walk {
     Lanes* products_;  // [level][point]
     Lanes* ratios_;    // [level][point]
     Lanes* sums_;      // [level][value][point]
+    Turn* turns_;      // [level]: the splits on the way down
 };
 
 void add_tree(const ShapTree& tree, const double* values, double* room, double* phi, double* pairs,
               std::size_t slots) {
     if (tree.single_leaf) return;
     auto walk = [&]<std::size_t points>() {
-        Walk<points>(tree, values, room, phi, pairs, slots).visit(0, 0);
+        Walk<points>(tree, values, room, phi, pairs, slots).run();
     };
     switch (tree.points) {
         case 1:

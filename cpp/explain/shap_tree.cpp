@@ -22,24 +22,53 @@ UsedFeatures::UsedFeatures(const Ensemble& ensemble) : slot_of(ensemble.features
         }
 }
 
-// An edge on the way down, and the node that it leads to.
-struct TreeShape::Step {
-    std::uint32_t node;
-    std::size_t level;
-    std::uint32_t slot;
-    std::int64_t edge;
+// The edges from the root to a node, with the last edge on each feature.
+class TreeShape::Path {
+  public:
+    explicit Path(std::size_t slots) : last_(slots, 0) {}
+
+    // Adds an edge at `level`, counted from 1, in place of those from there on.
+    void go_to(std::size_t level, std::uint32_t slot, std::int64_t edge) {
+        while (edges_.size() >= level) {
+            const Edge& gone = edges_.back();
+            last_[gone.slot] = gone.before;
+            if (gone.before == 0) features_.pop_back();
+            edges_.pop_back();
+        }
+        edges_.push_back({edge, slot, last_[slot]});
+        if (last_[slot] == 0) features_.push_back(slot);
+        last_[slot] = static_cast<std::uint32_t>(level);
+    }
+
+    // The level of the last edge on a feature; 0 if there is none.
+    std::uint32_t last(std::uint32_t slot) const { return last_[slot]; }
+    std::int64_t edge(std::uint32_t level) const { return edges_[level - 1].edge; }
+    const std::vector<std::uint32_t>& features() const { return features_; }
+
+  private:
+    struct Edge {
+        std::int64_t edge;
+        std::uint32_t slot, before;  // and the level of the edge above on the same feature
+    };
+    std::vector<Edge> edges_;
+    std::vector<std::uint32_t> last_;      // by slot
+    std::vector<std::uint32_t> features_;  // slots in the order in which they were first used
 };
 
-TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used)
+TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used,
+                     bool pairs)
     : values_(ensemble.vector_leaves ? ensemble.outputs : 1) {
-    std::vector<Step> waiting{{0, 0, 0, kNoEdge}}, path;
-    std::vector<std::size_t> seen_at(used.count());  // by slot: the split whose path has it
+    struct Step {
+        std::uint32_t node;
+        std::size_t level;
+        std::uint32_t slot;  // of the edge that leads here
+        std::int64_t edge;
+    };
+    std::vector<Step> waiting{{0, 0, 0, kNoEdge}};
+    Path path(used.count());
     while (!waiting.empty()) {
         Step step = waiting.back();
         waiting.pop_back();
-        // Depth first: the first `level` steps of the path are those of this node's parent.
-        path.resize(step.level);
-        path.push_back(step);
         levels_ = std::max(levels_, static_cast<std::uint32_t>(step.level));
         const Node& node = tree.nodes[step.node];
         auto number = static_cast<std::int32_t>(node.is_leaf() ? -1 - static_cast<int>(leaves())
@@ -50,16 +79,15 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
             add_leaf(ensemble.values_of(tree, node));
             continue;
         }
+        if (step.edge != kNoEdge) path.go_to(step.level, step.slot, step.edge);
         std::uint32_t slot = used.slot_of[node.feature()];
         add_split(ensemble, tree, node, slot);
-        note_path(path, seen_at);
+        note_path(path, pairs);
         for (std::uint32_t side : {1u, 0u})
             waiting.push_back(
                 {node.left + side, step.level + 1, slot, 2 * std::int64_t{number} + side});
     }
-    std::size_t most = 1;
-    for (const ShapSplit& split : splits_) most = std::max<std::size_t>(most, split.path_count + 1);
-    rule_ = gauss_legendre((most + 1) / 2);
+    rule_ = gauss_legendre((path_features_ + 1) / 2);
     for (double t : rule_.points) ratio_fails_.push_back(-1 / (1 - t));
 }
 
@@ -88,25 +116,18 @@ void TreeShape::add_split(const Ensemble& ensemble, const Tree& tree, const Node
     cover_shares_.insert(cover_shares_.end(), {share, 1 - share});
 }
 
-// Looks up the last split's path: the edge above on its own feature, and the last edge of each
-// other feature.
-void TreeShape::note_path(const std::vector<Step>& path, std::vector<std::size_t>& seen_at) {
+// Notes of the last split's path the edge above on its own feature and, for pairs, the last edge of
+// each other feature.
+void TreeShape::note_path(const Path& path, bool pairs) {
     ShapSplit& split = splits_.back();
+    split.before = path.last(split.slot);
+    edge_before_.push_back(split.before == 0 ? kNoEdge : path.edge(split.before));
+    path_features_ = std::max(path_features_, path.features().size() + (split.before == 0));
+    if (!pairs) return;
     split.path_begin = static_cast<std::uint32_t>(paths_.size());
-    std::int64_t before = kNoEdge;
-    for (std::size_t level = path.size() - 1; level > 0; --level) {
-        const Step& step = path[level];
-        if (seen_at[step.slot] == splits_.size()) continue;
-        seen_at[step.slot] = splits_.size();
-        if (step.slot == split.slot) {
-            split.before = static_cast<std::uint32_t>(level);
-            before = step.edge;
-        } else {
-            paths_.push_back({static_cast<std::uint32_t>(level), step.slot});
-        }
-    }
+    for (std::uint32_t slot : path.features())
+        if (slot != split.slot) paths_.push_back({path.last(slot), slot});
     split.path_count = static_cast<std::uint32_t>(paths_.size()) - split.path_begin;
-    edge_before_.push_back(before);
 }
 
 bool TreeShape::goes_left(std::size_t i, const double* values) const {
@@ -127,24 +148,24 @@ void TreeShape::way_shares(const double* values, double* shares) const {
     }
 }
 
-void TreeShape::fill_edges(const double* shares, double* edge_numbers) const {
-    std::size_t points = rule_.points.size();
+void TreeShape::fill_edges(const double* shares, Range points, double* edge_numbers) const {
+    std::size_t count = points.size();
     std::vector<double> merged(2 * splits_.size());  // of all edges on the feature so far
     double* out = edge_numbers;
-    for (std::size_t edge = 0; edge < merged.size(); ++edge, out += kNumbersPerPoint * points) {
+    for (std::size_t edge = 0; edge < merged.size(); ++edge, out += kNumbersPerPoint * count) {
         std::int64_t before = edge_before_[edge / 2];
         double z_before = before == kNoEdge ? 1 : merged[static_cast<std::size_t>(before)];
         double z = merged[edge] = z_before * shares[edge];
-        for (std::size_t q = 0; q < points; ++q) {
-            double t = rule_.points[q], weight = rule_.weights[q];
+        for (std::size_t i = 0; i < count; ++i) {
+            double t = rule_.points[points.begin + i], weight = rule_.weights[points.begin + i];
             // With z_before = 1 these are 1 and 0: as if the feature had not been asked yet.
             double met_before = z_before + t * (1 - z_before), met = z + t * (1 - z);
             double ratio_before = (1 - z_before) / met_before, ratio = (1 - z) / met;
-            out[q] = met / met_before;
-            out[points + q] = z * (1 - t) / met_before;
-            out[2 * points + q] = weight * (ratio - ratio_before);
-            out[3 * points + q] = weight * (ratio_fails_[q] - ratio_before);
-            out[4 * points + q] = ratio;
+            out[i] = met / met_before;
+            out[count + i] = z * (1 - t) / met_before;
+            out[2 * count + i] = weight * (ratio - ratio_before);
+            out[3 * count + i] = weight * (ratio_fails_[points.begin + i] - ratio_before);
+            out[4 * count + i] = ratio;
         }
     }
 }
@@ -166,10 +187,18 @@ void TreeShape::add_expectation(const double* shares, double* out) const {
         }
 }
 
-ShapTree TreeShape::view(const double* shares, const double* edge_numbers) const {
-    return {splits_.data(), paths_.data(), sets_.data(),        leaves_.data(),
-            edge_numbers,   shares,        ratio_fails_.data(), values_,
-            points(),       levels_,       splits_.empty()};
+ShapTree TreeShape::view(const double* shares, const double* edge_numbers, Range points) const {
+    return {splits_.data(),
+            paths_.data(),
+            sets_.data(),
+            leaves_.data(),
+            edge_numbers,
+            shares,
+            ratio_fails_.data() + points.begin,
+            values_,
+            static_cast<std::uint32_t>(points.size()),
+            levels_,
+            splits_.empty()};
 }
 
 }  // namespace bosquet

@@ -8,6 +8,7 @@
 
 #include "explain/kernels.hpp"
 #include "explain/quadrature.hpp"
+#include "parallel/team.hpp"
 #include "tree/tree.hpp"
 
 namespace bosquet {
@@ -23,12 +24,15 @@ struct UsedFeatures {
 // What the kernel needs of a tree but does not depend on what stands for a feature not known.
 class TreeShape {
   public:
-    TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used);
+    // With `pairs`, also what interactions need: the other features on the way to each split.
+    TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used, bool pairs);
 
     std::size_t splits() const { return splits_.size(); }
     std::size_t leaves() const { return leaves_.size() / values_; }
     std::uint32_t points() const { return static_cast<std::uint32_t>(rule_.points.size()); }
     std::uint32_t levels() const { return levels_; }
+    // The most different features that a path has.
+    std::size_t path_features() const { return path_features_; }
     std::uint32_t values() const { return values_; }
     const ShapSplit& split(std::size_t i) const { return splits_[i]; }
     const double* leaf(std::size_t i) const { return leaves_.data() + i * values_; }
@@ -42,21 +46,23 @@ class TreeShape {
     // 1 for the way that a row would go at each split, and 0 for the other.
     void way_shares(const double* values, double* shares) const;
 
-    // The numbers of all edges for given shares.
-    void fill_edges(const double* shares, double* edge_numbers) const;
-    std::size_t edge_size() const { return splits() * 2 * kNumbersPerPoint * points(); }
+    // The numbers of all edges for given shares, at some of the points.
+    void fill_edges(const double* shares, Range points, double* edge_numbers) const;
+    std::size_t edge_size(std::size_t points) const {
+        return splits() * 2 * kNumbersPerPoint * points;
+    }
 
     // What the tree says when no feature is known: the leaves by their shares, added to `out`.
     void add_expectation(const double* shares, double* out) const;
 
-    ShapTree view(const double* shares, const double* edge_numbers) const;
+    ShapTree view(const double* shares, const double* edge_numbers, Range points) const;
 
   private:
-    struct Step;
+    class Path;
     void add_leaf(std::span<const double> values);
     void add_split(const Ensemble& ensemble, const Tree& tree, const Node& node,
                    std::uint32_t slot);
-    void note_path(const std::vector<Step>& path, std::vector<std::size_t>& seen_at);
+    void note_path(const Path& path, bool pairs);
 
     std::vector<ShapSplit> splits_;
     std::vector<OnPath> paths_;
@@ -69,6 +75,7 @@ class TreeShape {
     std::vector<double> ratio_fails_;
     std::uint32_t values_ = 1;
     std::uint32_t levels_ = 0;
+    std::size_t path_features_ = 1;
 };
 
 }  // namespace bosquet

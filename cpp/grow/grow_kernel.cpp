@@ -14,6 +14,19 @@ namespace {
 // from memory some 100.
 constexpr std::size_t kAhead = 16;
 
+// Calls use(row) for each row of a gathered set, and fetch(row) some rows before. What stands
+// behind the set is not read: another thread may be writing it.
+template <class Fetch, class Use>
+[[gnu::always_inline]] inline void for_rows_ahead(RowSet rows, Fetch fetch, Use use) {
+    const std::uint32_t* row = rows.rows;
+    std::size_t i = 0;
+    for (; i + kAhead < rows.count; ++i) {
+        fetch(row[i + kAhead]);
+        use(row[i]);
+    }
+    for (; i < rows.count; ++i) use(row[i]);
+}
+
 // `Features` bins of a row, read as 64-bit words of eight: an extraction and an addition in memory
 // per bin, at constant offsets from one base.
 template <int Features>
@@ -33,13 +46,15 @@ template <int Features>
 template <int Features>
 void gather_histogram(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
                       const Packed* gradients, Packed* histogram) {
-    const std::uint32_t* row = rows.rows;
-    for (std::size_t i = 0; i < rows.count; ++i) {
-        std::size_t ahead = row[i + kAhead];  // the row buffers have slack behind them
-        __builtin_prefetch(tile + ahead * stride);
-        __builtin_prefetch(gradients + ahead);
-        add_row<Features>(tile + std::size_t{row[i]} * stride, gradients[row[i]], histogram);
-    }
+    for_rows_ahead(
+        rows,
+        [&](std::size_t row) {
+            __builtin_prefetch(tile + row * stride);
+            __builtin_prefetch(gradients + row);
+        },
+        [&](std::size_t row) {
+            add_row<Features>(tile + row * stride, gradients[row], histogram);
+        });
 }
 
 template <int Features>
@@ -91,12 +106,13 @@ void wide_histogram(const std::uint16_t* column, RowSet rows, const Packed* grad
             histogram[column[i]] += gradients[i];
         return;
     }
-    for (std::size_t i = 0; i < rows.count; ++i) {
-        std::size_t ahead = rows.rows[i + kAhead];
-        __builtin_prefetch(column + ahead);
-        __builtin_prefetch(gradients + ahead);
-        histogram[column[rows.rows[i]]] += gradients[rows.rows[i]];
-    }
+    for_rows_ahead(
+        rows,
+        [&](std::size_t row) {
+            __builtin_prefetch(column + row);
+            __builtin_prefetch(gradients + row);
+        },
+        [&](std::size_t row) { histogram[column[row]] += gradients[row]; });
 }
 
 void add(Packed* __restrict a, const Packed* __restrict b, std::size_t count) {

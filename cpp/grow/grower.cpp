@@ -5,12 +5,16 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "base/stopwatch.hpp"
 
 namespace bosquet {
 
 namespace {
+
+// About how many nanoseconds a node takes besides its rows.
+constexpr std::size_t kScanSteps = 4096;
 
 // Below this many rows a node is the work of one thread, and the threads take different nodes.
 constexpr std::size_t kSharedRows = 16'384;
@@ -290,7 +294,7 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
             if (bin > 0) words[begin + (bin - 1) / 32] |= 1u << ((bin - 1) % 32);
         rule.put_set(begin, count);
     }
-    out.tree.stats[node.number] = {static_cast<float>(split.gain), 0};
+    out.tree.stats[node.number] = {NodeStats::finite(split.gain), 0};
     node.left->number = left;
     node.right->number = left + 1;
     // One of the children has taken over the parent's histogram, or nobody needs it any more.
@@ -413,7 +417,10 @@ void Grower::build_histogram(RowSet rows, Packed* histogram, Team* team, int wor
         if (team != nullptr)
             team->run(all, whole);
         else
-            for (std::size_t task = 0; task < all; ++task) whole(task, 0);
+            for (std::size_t task = 0; task < all; ++task) {
+                check_interrupt(16 * rows.count + kScanSteps);
+                whole(task, 0);
+            }
         return;
     }
     // Rows shared out, a private histogram for each thread.

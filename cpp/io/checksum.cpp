@@ -1,6 +1,9 @@
 #include "io/checksum.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "base/interrupt.hpp"
 
 namespace bosquet {
 
@@ -8,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPolynomial = 0xC96C5795D7870F42;  // ECMA-182, bits reversed
 constexpr std::size_t kSlices = 8;
+constexpr std::size_t kPartBytes = 1 << 20;  // between two looks for an interrupt
 
 using Tables = std::array<std::array<std::uint64_t, 256>, kSlices>;
 
@@ -33,12 +37,17 @@ constexpr Tables kTables = make_tables();
 
 std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t before) {
     std::uint64_t crc = ~before;
-    // Eight bytes at a time: their lookups do not wait for each other.
-    for (; bytes.size() >= kSlices; bytes = bytes.subspan(kSlices)) {
-        std::uint64_t next = 0;
-        for (std::size_t i = 0; i < kSlices; ++i)
-            next ^= kTables[kSlices - 1 - i][(crc >> (8 * i) & 0xff) ^ bytes[i]];
-        crc = next;
+    while (bytes.size() >= kSlices) {
+        std::size_t part = std::min(bytes.size(), kPartBytes) / kSlices * kSlices;
+        check_interrupt(part);
+        // Eight bytes at a time: their lookups do not wait for each other.
+        for (std::size_t at = 0; at < part; at += kSlices) {
+            std::uint64_t next = 0;
+            for (std::size_t i = 0; i < kSlices; ++i)
+                next ^= kTables[kSlices - 1 - i][(crc >> (8 * i) & 0xff) ^ bytes[at + i]];
+            crc = next;
+        }
+        bytes = bytes.subspan(part);
     }
     for (std::uint8_t byte : bytes) crc = crc >> 8 ^ kTables[0][(crc & 0xff) ^ byte];
     return ~crc;

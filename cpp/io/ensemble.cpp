@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "base/interrupt.hpp"
 #include "io/leaves.hpp"
 #include "tree/validate.hpp"
 
@@ -20,6 +22,10 @@ constexpr std::uint64_t kAllFlags =
     kVectorLeaves | kListedNumbers | kListedVectors | kCountedCovers;
 // Whole numbers below this are exact as floats, and so are their sums if they stay below it.
 constexpr std::uint64_t kMaxCount = 1 << 24;
+
+// Gains of targets near the largest are beyond single precision, and infinite in memory. Shares of
+// an infinite sum are no numbers, so a file has the largest number in its place.
+constexpr float kLargestGain = std::numeric_limits<float>::max();
 
 // By the least room that things take a count is judged before room is made for them.
 constexpr std::size_t kRealBytes = 8;
@@ -111,7 +117,7 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter
                 auto place = std::lower_bound(table.begin(), table.end(), node.number, before);
                 out.varint(static_cast<std::uint64_t>(place - table.begin()));
             }
-            out.real32(tree.stats[at].gain);
+            out.real32(std::clamp(tree.stats[at].gain, -kLargestGain, kLargestGain));
         }
         if (!counted_covers) out.real32(tree.stats[at].cover);
     }
@@ -174,6 +180,8 @@ class TreeReader {
             node.number = table[in_->varint(table.size(), "the threshold of a split")];
         }
         stats.gain = in_->real32("the gain of a split");
+        if (!(std::abs(stats.gain) <= kLargestGain))
+            ByteReader::refuse("the gain of a split", "is not finite");
         if (!counted_) stats.cover = in_->real32("the cover of a split");
     }
 
@@ -217,15 +225,16 @@ void write_ensemble(const Ensemble& ensemble, ByteWriter& out) {
     }
     leaves.write_lists(out);
     out.varint(ensemble.trees.size());
-    for (const Tree& tree : ensemble.trees)
+    for (const Tree& tree : ensemble.trees) {
+        check_interrupt(128 * tree.nodes.size());
         write_tree(tree, thresholds, leaves, counted_covers, out);
+    }
 }
 
-Ensemble read_ensemble(std::span<const std::uint8_t> section, std::uint32_t version) {
+Ensemble read_ensemble(std::span<const std::uint8_t> section) {
     ByteReader in(section);
     Ensemble ensemble;
-    // Version 1 is version 2 without flags.
-    std::uint64_t flags = version == 1 ? 0 : in.varint(kAllFlags + 1, "the flags");
+    std::uint64_t flags = in.varint(kAllFlags + 1, "the flags");
     ensemble.vector_leaves = (flags & kVectorLeaves) != 0;
     std::size_t features = in.count(2, "the number of features");
     if (features > Node::kMaxFeature) ByteReader::refuse("the number of features", "is too large");
@@ -246,7 +255,10 @@ Ensemble read_ensemble(std::span<const std::uint8_t> section, std::uint32_t vers
     TreeReader reader(in, thresholds, leaves, (flags & kCountedCovers) != 0);
     std::size_t trees = in.count(reader.least_bytes(), "the number of trees");
     ensemble.trees.reserve(trees);
-    for (std::size_t t = 0; t < trees; ++t) ensemble.trees.push_back(reader.read());
+    for (std::size_t t = 0; t < trees; ++t) {
+        ensemble.trees.push_back(reader.read());
+        check_interrupt(128 * ensemble.trees.back().nodes.size());
+    }
     if (in.remaining() != 0) ByteReader::refuse("the ensemble", "is followed by more bytes");
     if (auto fault = find_fault(ensemble)) throw ModelFileError("bad model file: " + *fault);
     return ensemble;

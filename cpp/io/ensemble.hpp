@@ -11,8 +11,7 @@ namespace bosquet {
 
 void write_ensemble(const Ensemble& ensemble, ByteWriter& out);
 
-// Takes the whole section of a file of this version; ModelFileError unless it is a valid ensemble
-// to the last byte.
-Ensemble read_ensemble(std::span<const std::uint8_t> section, std::uint32_t version);
+// Takes the whole section; ModelFileError unless it is a valid ensemble to the last byte.
+Ensemble read_ensemble(std::span<const std::uint8_t> section);
 
 }  // namespace bosquet

@@ -14,8 +14,8 @@ namespace {
 
 // A byte that is no text, the name, and the line ends that a transfer as text would change.
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'B', 'S', 'Q', '\r', '\n', 0x1a, '\n'};
-// A file is written in the oldest version that can hold it.
-constexpr std::uint32_t kVersion = 3, kVersionOfTrees = 2, kVersionOfParts = 3;
+// Formats 1 to 3 were never released, and are not read.
+constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kLengthAt = 16;
 constexpr std::size_t kChecksumAt = 24;
 constexpr std::size_t kHeadBytes = 32;
@@ -34,8 +34,7 @@ std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
     return checksum(file.subspan(kHeadBytes), checksum(file.first(kChecksumAt)));
 }
 
-// Checks the head of the file, and returns its version.
-std::uint32_t check_head(std::span<const std::uint8_t> file) {
+void check_head(std::span<const std::uint8_t> file) {
     ByteReader in(file);
     auto magic = in.bytes(std::min(kMagic.size(), file.size()), "its first bytes");
     if (!std::equal(magic.begin(), magic.end(), kMagic.begin()) || magic.empty())
@@ -45,7 +44,10 @@ std::uint32_t check_head(std::span<const std::uint8_t> file) {
     if (version > kVersion)
         throw ModelFileError("the model file has format " + std::to_string(version) +
                              ": it was written by a newer version of Bosquet, or is damaged");
-    if (version == 0) throw ModelFileError("bad model file: there is no format 0");
+    if (version < kVersion)
+        throw ModelFileError("the model file has format " + std::to_string(version) +
+                             ", which was never released, or is damaged; fit the model again with "
+                             "this version of Bosquet and save it");
     if (in.fixed32("the head") != 0) ByteReader::refuse("a reserved number", "is not zero");
     std::uint64_t length = in.fixed64("the length");
     if (length != file.size())
@@ -53,7 +55,6 @@ std::uint32_t check_head(std::span<const std::uint8_t> file) {
                              " bytes but has " + std::to_string(file.size()));
     if (in.fixed64("the checksum") != checksum_of(file))
         throw ModelFileError("the model file is damaged: its checksum does not fit");
-    return version;
 }
 
 std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted, const char* what) {
@@ -69,9 +70,9 @@ void write_section(ByteWriter& out, std::uint32_t name, Bytes bytes) {
 }
 
 // The head and the description.
-void begin_file(ByteWriter& out, std::uint32_t version, Bytes metadata) {
+void begin_file(ByteWriter& out, Bytes metadata) {
     out.bytes(kMagic);
-    out.fixed32(version);
+    out.fixed32(kVersion);
     out.fixed32(0);
     out.fixed64(0);  // the length and the checksum, known at the end
     out.fixed64(0);
@@ -89,7 +90,7 @@ std::vector<std::uint8_t> end_file(ByteWriter& out) {
 std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
                                       std::span<const std::uint8_t> metadata) {
     ByteWriter out;
-    begin_file(out, kVersionOfTrees, metadata);
+    begin_file(out, metadata);
     out.fixed32(kEnsemble);
     std::size_t length_at = out.size();
     out.fixed64(0);
@@ -99,23 +100,23 @@ std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
 }
 
 ModelFile read_model(std::span<const std::uint8_t> file) {
-    std::uint32_t version = check_head(file);
+    check_head(file);
     ByteReader in(file.subspan(kHeadBytes));
     auto metadata = read_section(in, kMetadata, "the metadata section");
     auto ensemble = read_section(in, kEnsemble, "the ensemble section");
     if (in.remaining() != 0) ByteReader::refuse("the last section", "is followed by more bytes");
-    return {read_ensemble(ensemble, version), {metadata.begin(), metadata.end()}};
+    return {read_ensemble(ensemble), {metadata.begin(), metadata.end()}};
 }
 
 std::vector<std::uint8_t> write_parts(std::span<const Bytes> parts, Bytes metadata) {
     ByteWriter out;
-    begin_file(out, kVersionOfParts, metadata);
+    begin_file(out, metadata);
     for (Bytes part : parts) write_section(out, kPart, part);
     return end_file(out);
 }
 
 ModelParts read_parts(Bytes file) {
-    if (check_head(file) < kVersionOfParts) ByteReader::refuse("its format", "has no parts");
+    check_head(file);
     ByteReader in(file.subspan(kHeadBytes));
     ModelParts found;
     found.metadata = read_section(in, kMetadata, "the metadata section");
@@ -126,8 +127,6 @@ ModelParts read_parts(Bytes file) {
 bool holds_parts(Bytes file) {
     constexpr std::size_t kSectionHead = 12;
     if (file.size() < kHeadBytes + kSectionHead) return false;
-    ByteReader head(file.subspan(kMagic.size()));
-    if (head.fixed32("the version") < kVersionOfParts) return false;
     ByteReader in(file.subspan(kHeadBytes + 4));
     std::uint64_t length = in.fixed64("the metadata section");
     if (length > in.remaining() || in.remaining() - length < 4) return false;

@@ -12,17 +12,9 @@ namespace {
 
 using PointDerivatives = Derivatives (*)(double, double, double);
 
-#define BOSQUET_ENTRY(name, Type) #name,
-constexpr std::string_view kNames[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
-#undef BOSQUET_ENTRY
-#define BOSQUET_ENTRY(name, Type) Type::curved,
-constexpr bool kCurved[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
-#undef BOSQUET_ENTRY
-#define BOSQUET_ENTRY(name, Type) Type::constant_hessian,
-constexpr bool kConstantHessian[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
-#undef BOSQUET_ENTRY
-#define BOSQUET_ENTRY(name, Type) Type::two_classes,
-constexpr bool kTwoClasses[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
+#define BOSQUET_ENTRY(name, Type) \
+    {#name, Type::targets, Type::scale, Type::parameter, Type::curved, Type::constant_hessian},
+constexpr LossTraits kTraits[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 #undef BOSQUET_ENTRY
 #define BOSQUET_ENTRY(name, Type) Type::derivatives,
 constexpr PointDerivatives kDerivatives[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
@@ -41,13 +33,17 @@ constexpr double (*kConstant[])(double) = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 
 FormulaName formula_named(std::string_view name) {
     for (int i = 0; i < static_cast<int>(FormulaName::count); ++i)
-        if (kNames[i] == name) return static_cast<FormulaName>(i);
+        if (kTraits[i].name == name) return static_cast<FormulaName>(i);
     throw InputError("unknown loss '" + std::string(name) + "'");
 }
+
+constexpr std::uint32_t kMostOutputs = 1u << 20;
 
 int number(FormulaName formula) { return static_cast<int>(formula); }
 
 }  // namespace
+
+std::span<const LossTraits> all_losses() { return kTraits; }
 
 Loss::Loss(std::string_view name, std::uint32_t outputs, std::uint32_t targets,
            std::vector<double> parameters)
@@ -56,14 +52,43 @@ Loss::Loss(std::string_view name, std::uint32_t outputs, std::uint32_t targets,
       targets_(targets),
       softmax_(formula_ == FormulaName::log_loss && outputs > 1),
       parameters_(std::move(parameters)) {
-    if (outputs == 0 || (targets != 1 && targets != outputs))
+    if (outputs == 0 || outputs > kMostOutputs)
+        throw InputError("a loss has 1 to " + std::to_string(kMostOutputs) + " outputs, not " +
+                         std::to_string(outputs));
+    if (targets != 1 && targets != outputs)
         throw InputError("a loss has one target, or one for each output");
+    if (softmax_ && targets != 1)
+        throw InputError("the log loss of several classes has one target");
+    check_parameters();
     parameters_.resize(outputs, parameters_.empty() ? 0.0 : parameters_.back());
     deltas_ = parameters_;
 }
 
-bool Loss::curved() const { return kCurved[number(formula_)]; }
-bool Loss::constant_hessian() const { return kConstantHessian[number(formula_)]; }
+const LossTraits& Loss::traits() const { return kTraits[number(formula_)]; }
+
+void Loss::check_parameters() const {
+    std::string name(traits().name);
+    if (!traits().has_parameter()) {
+        if (!parameters_.empty()) throw InputError("loss '" + name + "' has no parameter");
+        return;
+    }
+    if (parameters_.size() != 1 && parameters_.size() != outputs_)
+        throw InputError("loss '" + name + "' takes one parameter, or one for each output");
+    ParameterRange range = traits().parameter;
+    for (double parameter : parameters_)
+        if (!(range.low < parameter && parameter < range.high))
+            throw InputError("the parameter of loss '" + name + "' is " +
+                             std::to_string(parameter) + "; it must lie between " +
+                             std::to_string(range.low) + " and " + std::to_string(range.high));
+}
+
+void Loss::check_classes(std::span<const double> target) const {
+    for (std::size_t i = 0; softmax_ && i < target.size(); ++i)
+        if (!(target[i] >= 0 && target[i] < outputs_ && target[i] == std::floor(target[i])))
+            throw InputError("the target of row " + std::to_string(i) +
+                             " is not the number of one of the " + std::to_string(outputs_) +
+                             " classes");
+}
 
 void Loss::start_round(const LossData& data) {
     started_ = true;
@@ -107,7 +132,8 @@ double Loss::value(const LossData& data, Range rows, Isa isa) const {
 }
 
 std::size_t Loss::response_size() const {
-    return kTwoClasses[number(formula_)] && !softmax_ ? 2 * std::size_t{outputs_} : outputs_;
+    return traits().targets == Targets::two_classes && !softmax_ ? 2 * std::size_t{outputs_}
+                                                                 : outputs_;
 }
 
 void Loss::responses(const double* raw, std::size_t rows, Isa isa, double* out) const {
@@ -197,6 +223,13 @@ double Loss::minimise(std::vector<Point>& points, std::uint32_t output) const {
     return search(points, output);
 }
 
+// A step of 1e-12 is as good as none, but not where the residuals themselves are that small.
+double Loss::unit_of(const std::vector<Point>& points) {
+    double largest = 0;
+    for (const Point& p : points) largest = std::max(largest, std::abs(p.y - p.f));
+    return largest > 0 && largest < 0x1p-10 ? largest : 1;
+}
+
 // The loss is convex in c: its derivative's sign change is bracketed, then Newton steps close in,
 // with a bisection wherever one would leave the bracket.
 double Loss::search(const std::vector<Point>& points, std::uint32_t output) const {
@@ -211,13 +244,12 @@ double Loss::search(const std::vector<Point>& points, std::uint32_t output) cons
         }
         return sum;
     };
-    double low = 0, high = 0, reach = 1;
     double start = at(0).g;
     if (start == 0) return 0;
-    // A leaf of one class has its minimum at infinity: 2^5 is far enough for a probability, and
-    // losses in the target's own unit are bracketed by doubling.
-    bool logarithmic = formula_ != FormulaName::huber && formula_ != FormulaName::log_cosh;
-    double farthest = logarithmic ? 32 : 1e300;
+    double unit = traits().scale == RawScale::target ? unit_of(points) : 1;
+    double low = 0, high = 0, reach = unit;
+    // A leaf of one class has its minimum at infinity: 2^5 is far enough for a probability.
+    double farthest = traits().scale == RawScale::unitless ? 32 : 1e300;
     double& moving = start > 0 ? low : high;
     while (reach <= farthest) {
         moving = start > 0 ? -reach : reach;
@@ -239,13 +271,16 @@ double Loss::search(const std::vector<Point>& points, std::uint32_t output) cons
         double next = newton > low && newton < high && !slow ? newton : low + (high - low) / 2;
         double moved = std::abs(next - c);
         c = next;
-        if (moved <= 1e-12 * (1 + std::abs(c))) break;
+        if (moved <= 1e-12 * (unit + std::abs(c))) break;
     }
     return c;
 }
 
 double weighted_quantile(std::vector<WeightedValue>& values, double level) {
     if (values.empty()) return 0;
+    for (const WeightedValue& v : values)  // a NaN has no place in an order
+        if (v.value != v.value || v.weight != v.weight)
+            throw InputError("a residual is not a number: targets or predictions are too large");
     std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
     });

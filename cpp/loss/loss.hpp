@@ -20,18 +20,37 @@ struct LossData {
     const double* raw = nullptr;
 };
 
+// What is known of a loss without any rows.
+struct LossTraits {
+    std::string_view name;
+    Targets targets;
+    RawScale scale;
+    ParameterRange parameter;
+    bool curved;
+    bool constant_hessian;
+
+    bool has_parameter() const { return parameter.low < parameter.high; }
+};
+
+// Every loss of BOSQUET_FORMULAS, in its order.
+std::span<const LossTraits> all_losses();
+
 class Loss {
   public:
     // `name` is one of BOSQUET_FORMULAS. `outputs` raw predictions a row: one a class for log_loss
-    // with more than two classes, one a level for quantile, one a target otherwise.
+    // with more than two classes, one per parameter where there are several, one per target
+    // otherwise.
     Loss(std::string_view name, std::uint32_t outputs, std::uint32_t targets,
          std::vector<double> parameters);
 
     std::uint32_t outputs() const { return outputs_; }
     std::uint32_t targets() const { return targets_; }
     bool softmax() const { return softmax_; }
-    bool curved() const;
-    bool constant_hessian() const;
+    const LossTraits& traits() const;
+    bool curved() const { return traits().curved; }
+    bool constant_hessian() const { return traits().constant_hessian; }
+    // An InputError unless the targets of softmax are numbers of classes.
+    void check_classes(std::span<const double> target) const;
 
     // Huber's delta of this round: a quantile of the absolute residuals, level by `parameters`.
     void start_round(const LossData& data);
@@ -52,10 +71,12 @@ class Loss {
                      std::uint32_t output) const;
 
   private:
+    void check_parameters() const;
     struct Point {
         double y, f, w;
     };
     double minimise(std::vector<Point>& points, std::uint32_t output) const;
+    static double unit_of(const std::vector<Point>& points);
     double search(const std::vector<Point>& points, std::uint32_t output) const;
     const double* target_of(const LossData& data, std::uint32_t output) const {
         return data.target + (targets_ == 1 ? 0 : output * data.stride);

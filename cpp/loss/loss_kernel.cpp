@@ -58,7 +58,7 @@ template <class Loss>
 void responses(const double* __restrict raw, std::size_t count, double* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
         double response = Loss::response(raw[i]);
-        if constexpr (Loss::two_classes) {
+        if constexpr (Loss::targets == Targets::two_classes) {
             out[2 * i] = 1.0 - response;
             out[2 * i + 1] = response;
         } else {

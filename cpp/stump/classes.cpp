@@ -58,10 +58,15 @@ class ClassSearch {
     }
 
     // If one side says a and the other b, each level goes to the side it likes better.
+    // A class without weight gains no more than a constant.
     void search_levels(std::uint32_t bins, WholeCut& best) const {
         std::uint32_t best_a = 0, best_b = 0;
-        for (std::uint32_t a = 0; a < classes_; ++a)
-            for (std::uint32_t b = a + 1; b < classes_; ++b) {
+        std::vector<std::uint32_t> present;
+        for (std::uint32_t k = 0; k < classes_; ++k)
+            if (total_[k] > 0) present.push_back(k);
+        for (std::size_t i = 0; i < present.size(); ++i)
+            for (std::size_t j = i + 1; j < present.size(); ++j) {
+                std::uint32_t a = present[i], b = present[j];
                 std::int64_t reached = 0;
                 for (std::uint32_t bin = 0; bin < bins; ++bin)
                     reached += std::max(of_bin(bin)[a], of_bin(bin)[b]);
@@ -121,9 +126,11 @@ double heaviest(const Sums& sums) {
 
 }  // namespace
 
-Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::uint32_t> target,
+Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::uint32_t> given,
                       std::uint32_t classes, std::span<const double> weight) {
     if (classes == 0) throw InputError("there must be at least one class");
+    // A copy, which nobody changes once it is checked.
+    const std::vector<std::uint32_t> target(given.begin(), given.end());
     for (std::uint32_t which : target)
         if (which >= classes)
             throw InputError("class number " + std::to_string(which) + " is out of range");

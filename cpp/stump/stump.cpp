@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "tree/validate.hpp"
 
 namespace bosquet {
 
@@ -56,6 +57,7 @@ bool Stump::goes_left(double value) const {
     if (std::isnan(value)) return missing_left;
     if (!nominal) return value <= threshold;
     if (value < 0) return missing_left;
+    if (value >= kMaxCategories) return false;
     return std::binary_search(left_categories.begin(), left_categories.end(),
                               static_cast<std::uint32_t>(value));
 }
@@ -86,7 +88,9 @@ void append_stump(const Stump& stump, std::span<const double> values, double sca
         tree.stats.push_back({0, static_cast<float>(rows)});
     }
     if (ensemble.vector_leaves) tree.leaf_values = std::move(scaled);
-    ensemble.trees.push_back(std::move(tree));
+    if (auto fault = find_fault(ensemble, tree))
+        throw InputError("the stump is no tree of the model: " + *fault);
+    ensemble.add(std::move(tree));
 }
 
 }  // namespace bosquet

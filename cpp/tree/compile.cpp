@@ -7,6 +7,8 @@
 #include <optional>
 #include <tuple>
 
+#include "base/interrupt.hpp"
+
 namespace bosquet {
 
 namespace {
@@ -117,7 +119,7 @@ std::vector<Question> new_questions(const Tree& tree, const FeatureUses& group) 
 // Whether the tree's questions can be added to those of the group, so that codes still tell apart
 // all that is asked.
 bool fits(const std::vector<Question>& questions, const FeatureUses& group) {
-    static const FeatureUse nothing;
+    const FeatureUse nothing;
     for (std::size_t i = 0; i < questions.size();) {
         std::uint32_t feature = questions[i].feature;
         auto found = group.find(feature);
@@ -389,6 +391,7 @@ CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, 
         std::vector<TreeForm> forms;
         for (std::size_t t = first; t < last; ++t) {
             const Tree& tree = ensemble.trees[t];
+            check_interrupt(64 * tree.nodes.size());
             TreeForm form = features > kMaxFeatures ? TreeForm::walked : form_of(ensemble, tree);
             if (form != TreeForm::walked) {
                 std::vector<Question> questions = new_questions(tree, uses);
@@ -403,8 +406,10 @@ CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, 
         }
         features += uses.size();
         GroupCompiler compiler(ensemble, uses);
-        for (std::size_t i = 0; i < forms.size(); ++i)
+        for (std::size_t i = 0; i < forms.size(); ++i) {
+            check_interrupt(64 * ensemble.trees[first + i].nodes.size());
             compiler.add(ensemble.trees[first + i], forms[i]);
+        }
         groups_.push_back(compiler.finish(first));
         first += forms.size();
     }

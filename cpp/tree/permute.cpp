@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "tree/walk.hpp"
 
@@ -55,6 +56,7 @@ PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const
         for (std::size_t i = 0; i < count; ++i) values[i] = read_value(column, rows[i]);
     };
     auto walk_into = [&](std::size_t at) {
+        check_interrupt();
         leaves_of_rows(frame, local, walked.data(), stride, count, leaves.data());
         std::copy(leaves.begin(), leaves.end(), out.leaves.begin() + at * count);
     };

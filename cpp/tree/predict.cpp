@@ -38,16 +38,13 @@ std::shared_ptr<const CompiledEnsemble> compiled_for(const Ensemble& ensemble, s
                                                      std::size_t last, std::size_t rows) {
     std::size_t trees = ensemble.trees.size();
     if (rows < kRowsToUseCompiled || first == last) return nullptr;
-    auto compiled = ensemble.compiled.get();
-    if (compiled && compiled->last() == trees) return compiled;
-    if (compiled) ensemble.compiled.put(nullptr);  // trees were added: starts counting anew
+    if (auto compiled = ensemble.compiled.get()) return compiled;
     std::size_t rows_to_compile =
         std::max(kRowsToCompile, node_count(ensemble, first, last) / (last - first));
     if (2 * (last - first) >= trees) {
         if (ensemble.compiled.count_walked(rows) < rows_to_compile) return nullptr;
-        compiled = std::make_shared<const CompiledEnsemble>(ensemble, 0, trees);
-        ensemble.compiled.put(compiled);
-        return compiled;
+        return ensemble.compiled.get_or_make(
+            [&] { return std::make_shared<const CompiledEnsemble>(ensemble, 0, trees); });
     }
     if (rows < 2 * rows_to_compile) return nullptr;
     return std::make_shared<const CompiledEnsemble>(ensemble, first, last);

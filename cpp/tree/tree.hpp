@@ -4,11 +4,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "tree/compiled_slot.hpp"
 
 namespace bosquet {
 
@@ -42,8 +43,13 @@ struct Node {
     }
 };
 
-// What is remembered of a node besides its rule.
+// What is remembered of a node besides its rule. Gains of targets beyond 1e19 are not numbers of
+// single precision: the largest one stands for them, so that sums of gains stay finite.
 struct NodeStats {
+    static float finite(double value) {
+        constexpr double largest = std::numeric_limits<float>::max();
+        return static_cast<float>(value < largest ? value : largest);
+    }
     float gain = 0;   // by how much its split lowered the loss; 0 for a leaf
     float cover = 0;  // weight (rows, or weighted rows) of the training data in it
 };
@@ -59,40 +65,6 @@ struct Tree {
         if (word >= node.set_words()) return false;
         return category_words[node.set_begin() + word] >> (code % 32) & 1;
     }
-};
-
-class CompiledEnsemble;  // tree/compile.hpp
-
-// Room for the form of a model that predicts fast, made once enough rows have been predicted
-// without it. A copy of the model starts with an empty slot.
-class CompiledSlot {
-  public:
-    CompiledSlot() = default;
-    CompiledSlot(const CompiledSlot&) {}
-    CompiledSlot& operator=(const CompiledSlot&) {
-        put(nullptr);
-        return *this;
-    }
-
-    std::shared_ptr<const CompiledEnsemble> get() const {
-        std::scoped_lock lock(mutex_);
-        return compiled_;
-    }
-    void put(std::shared_ptr<const CompiledEnsemble> compiled) const {
-        std::scoped_lock lock(mutex_);
-        compiled_ = std::move(compiled);
-        walked_ = 0;
-    }
-    // Rows predicted without the compiled form since it was last there, these included.
-    std::size_t count_walked(std::size_t rows) const {
-        std::scoped_lock lock(mutex_);
-        return walked_ += rows;
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    mutable std::shared_ptr<const CompiledEnsemble> compiled_;
-    mutable std::size_t walked_ = 0;
 };
 
 // Trees in the order they were added.
@@ -116,7 +88,12 @@ struct Ensemble {
     // How many trees it takes to add to every output once.
     std::size_t trees_a_round() const { return vector_leaves ? 1 : outputs; }
 
-    // Trees may be added at any time; whoever changes or removes one empties this slot.
+    void add(Tree tree) {
+        trees.push_back(std::move(tree));
+        compiled.reset();
+    }
+
+    // Whoever adds, changes or removes a tree empties this slot.
     CompiledSlot compiled;
 };
 

@@ -20,6 +20,7 @@ constexpr std::size_t kWidth = 16;
 constexpr std::size_t kVectors = kLineRows / kWidth;
 
 typedef std::int8_t Bytes __attribute__((vector_size(kWidth)));
+typedef std::uint8_t Numbers __attribute__((vector_size(kWidth)));
 typedef std::uint32_t Words __attribute__((vector_size(kWidth)));
 
 inline Bytes repeated(std::uint32_t four) { return (Bytes)(Words{} + four); }
@@ -36,10 +37,11 @@ void work_up(const ByteTree& tree, const std::uint8_t* lines, std::uint8_t* pick
     std::uint8_t* into = picks + pick_offset(0);
     const TwinSplit* twin_end = tree.twins + tree.twin_count;
     for (const TwinSplit* twin = tree.twins; twin != twin_end; ++twin, into += kLineRows) {
-        Bytes bound = repeated(twin->bound), first = repeated(twin->first_leaf);
+        Bytes bound = repeated(twin->bound);
+        auto first = (Numbers)repeated(twin->first_leaf);  // 127 + 1 is none of a signed byte
         const std::uint8_t* codes = lines + twin->line;
         for (std::size_t v = 0; v < kVectors; ++v)
-            at(into, v) = first - (Bytes)(read(codes, v) > bound);
+            at(into, v) = (Bytes)(first - (Numbers)(read(codes, v) > bound));
     }
     const ByteSplit* split_end = tree.splits + tree.split_count;
     for (const ByteSplit* split = tree.splits; split != split_end; ++split, into += kLineRows) {

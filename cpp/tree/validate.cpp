@@ -1,6 +1,11 @@
 #include "tree/validate.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
+
+#include "base/interrupt.hpp"
 
 namespace bosquet {
 
@@ -77,7 +82,8 @@ Fault fault_in_tree(const Ensemble& ensemble, const Tree& tree) {
         if (Fault fault = fault_in_node(ensemble, tree, node)) return fault;
     for (const NodeStats& stats : tree.stats) {
         if (std::isnan(stats.gain)) return "the gain of a split is not a number";
-        if (!(stats.cover >= 0)) return "the cover of a node is negative or not a number";
+        if (!(stats.cover >= 0) || std::isinf(stats.cover))
+            return "the cover of a node is negative or not finite";
     }
     return nullptr;
 }
@@ -101,10 +107,85 @@ Fault fault_in_frame(const Ensemble& ensemble) {
 
 std::optional<std::string> find_fault(const Ensemble& ensemble) {
     if (Fault fault = fault_in_frame(ensemble)) return fault;
-    for (std::size_t t = 0; t < ensemble.trees.size(); ++t)
+    for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
+        check_interrupt(16 * ensemble.trees[t].nodes.size());
         if (Fault fault = fault_in_tree(ensemble, ensemble.trees[t]))
             return "in tree " + std::to_string(t) + ", " + fault;
+    }
     return std::nullopt;
+}
+
+namespace {
+
+// Whether these are probabilities with the sum 1, up to the rounding of a fit.
+bool are_shares(std::span<const double> values) {
+    constexpr double kRounding = 1e-9;
+    double sum = 0;
+    for (double value : values) {
+        if (!(value >= 0 && value <= 1)) return false;
+        sum += value;
+    }
+    return std::abs(sum - 1) <= kRounding;
+}
+
+bool are_shares(std::span<const double> values, std::span<const std::uint32_t> classes) {
+    for (std::uint32_t count : classes) {
+        if (!are_shares(values.first(count))) return false;
+        values = values.subspan(count);
+    }
+    return true;
+}
+
+// Without a branch: leaves and splits take turns as no processor can foresee.
+bool leaves_within_0_and_1(const Tree& tree) {
+    bool within = true;
+    for (const Node& node : tree.nodes)
+        within &= !node.is_leaf() | ((node.number >= 0) & (node.number <= 1));
+    return within;
+}
+
+// Every vector of a tree is that of a leaf.
+bool vectors_are_shares(const Tree& tree, std::span<const std::uint32_t> classes,
+                        std::size_t outputs) {
+    std::span<const double> all(tree.leaf_values);
+    for (; !all.empty(); all = all.subspan(outputs))
+        if (!are_shares(all.first(outputs), classes)) return false;
+    return true;
+}
+
+}  // namespace
+
+bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes) {
+    bool one_number = classes.size() == 1 && classes[0] == 2 && ensemble.outputs == 1;
+    std::size_t all = std::accumulate(classes.begin(), classes.end(), std::size_t{0});
+    if (one_number == ensemble.vector_leaves || (!one_number && ensemble.outputs != all))
+        return false;
+    for (double start : ensemble.base)
+        if (start != 0) return false;
+    for (const Tree& tree : ensemble.trees)
+        if (one_number ? !leaves_within_0_and_1(tree)
+                       : !vectors_are_shares(tree, classes, ensemble.outputs))
+            return false;
+    return true;
+}
+
+std::vector<double> reach(const Ensemble& ensemble) {
+    std::vector<double> sums(ensemble.outputs);
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = std::abs(ensemble.base[k]);
+    std::vector<double> largest(ensemble.vector_leaves ? ensemble.outputs : 1);
+    for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
+        const Tree& tree = ensemble.trees[t];
+        std::fill(largest.begin(), largest.end(), 0.0);
+        for (const Node& node : tree.nodes) {
+            if (!node.is_leaf()) continue;
+            std::span<const double> values = ensemble.values_of(tree, node);
+            for (std::size_t k = 0; k < values.size(); ++k)
+                largest[k] = std::max(largest[k], std::abs(values[k]));
+        }
+        double* sum = sums.data() + (ensemble.vector_leaves ? 0 : t % ensemble.outputs);
+        for (double value : largest) *sum++ += value;
+    }
+    return sums;
 }
 
 std::optional<std::string> find_fault(const Ensemble& ensemble, const Tree& tree) {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "tree/tree.hpp"
 
@@ -17,5 +19,14 @@ std::optional<std::string> find_fault(const Ensemble& ensemble);
 
 // The same for one tree, which is to become one of the ensemble's.
 std::optional<std::string> find_fault(const Ensemble& ensemble, const Tree& tree);
+
+// Whether every leaf holds shares of classes, with the base 0: of each target as many as it has
+// classes, none below 0, with the sum 1. Of one target with two classes a leaf may hold the share
+// of the second alone.
+bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes);
+
+// For each output a bound on the size of what is predicted: that of the base and of each tree's
+// largest leaf.
+std::vector<double> reach(const Ensemble& ensemble);
 
 }  // namespace bosquet

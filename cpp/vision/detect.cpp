@@ -70,23 +70,27 @@ Detector::Detector(CascadeModel model) : model_(std::move(model)) {
 Detector::~Detector() = default;
 
 std::unique_ptr<Detector::Workspace> Detector::take_workspace() const {
-    std::scoped_lock lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Workspace>();
+    // A fork may have copied the mutex while another thread held it: nobody waits for it.
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || idle_.empty()) return std::make_unique<Workspace>();
     auto workspace = std::move(idle_.back());
     idle_.pop_back();
     return workspace;
 }
 
 void Detector::give_back(std::unique_ptr<Workspace> workspace) const {
-    std::scoped_lock lock(mutex_);
-    if (idle_.size() < 2) idle_.push_back(std::move(workspace));
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock && idle_.size() < 2) idle_.push_back(std::move(workspace));
 }
 
 std::vector<Layer> scale_ladder(const CascadeModel& model, std::int32_t width, std::int32_t height,
                                 const ScanOptions& options) {
     std::vector<float> fitting;
     for (double factor = 1; fitting.size() < 4096; factor *= options.scale_factor) {
-        if (nearest(model.width * factor) > width || nearest(model.height * factor) > height) break;
+        // Not as integers: a factor may be too large for them.
+        if (std::nearbyint(model.width * factor) > width ||
+            std::nearbyint(model.height * factor) > height)
+            break;
         fitting.push_back(static_cast<float>(factor));
     }
     std::int32_t max_width = options.max_width, max_height = options.max_height;

@@ -67,31 +67,36 @@ bool better(const Detection& a, const Detection& b) {
 }
 
 std::vector<Detection> averages(const std::vector<Detection>& windows, Classes& classes) {
+    struct Sums {
+        std::int64_t x, y, width, height;
+    };
     std::vector<std::size_t> number(windows.size());
     std::vector<Detection> out;
+    std::vector<Sums> sums;
     for (std::size_t i = 0; i < windows.size(); ++i) {
         std::size_t first = classes.find(i);
         const Detection& window = windows[i];
         if (first == i) {
             number[i] = out.size();
             out.push_back(window);
+            sums.push_back({window.box.x, window.box.y, window.box.width, window.box.height});
             out.back().neighbors = 1;
             continue;
         }
         Detection& group = out[number[first]];
-        group.box.x += window.box.x;
-        group.box.y += window.box.y;
-        group.box.width += window.box.width;
-        group.box.height += window.box.height;
+        Sums& sum = sums[number[first]];
+        sum.x += window.box.x;
+        sum.y += window.box.y;
+        sum.width += window.box.width;
+        sum.height += window.box.height;
         ++group.neighbors;
         if (better(window, group)) group.depth = window.depth, group.sum = window.sum;
     }
-    for (Detection& group : out) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
         // In single precision, as OpenCV does.
-        float share = 1.0f / static_cast<float>(group.neighbors);
-        auto mean = [&](std::int32_t sum) { return nearest(static_cast<float>(sum) * share); };
-        group.box = {mean(group.box.x), mean(group.box.y), mean(group.box.width),
-                     mean(group.box.height)};
+        float share = 1.0f / static_cast<float>(out[i].neighbors);
+        auto mean = [&](std::int64_t sum) { return nearest(static_cast<float>(sum) * share); };
+        out[i].box = {mean(sums[i].x), mean(sums[i].y), mean(sums[i].width), mean(sums[i].height)};
     }
     return out;
 }

@@ -48,6 +48,11 @@ class BinnedMatrix:
 def bin_table(data: object, bins: Bins, isa: str, threads: int) -> BinnedMatrix:
     """Puts a table into bins."""
 
+def all_losses() -> list:
+    """
+    What each loss states of itself, one dict per loss: its name, the targets it accepts (any, non_negative, positive, two_classes), the scale of its raw predictions (target, unitless), the open interval of its parameter or None, and what boosting may assume.
+    """
+
 class Loss:
     """A loss with its derivatives, in the core."""
 
@@ -96,6 +101,10 @@ class Ensemble:
         """Whether every tree adds to all outputs."""
 
     @property
+    def n_compilations(self) -> int:
+        """How often the form that predicts many rows fast was made."""
+
+    @property
     def base(self) -> NDArray[numpy.float64]: ...
 
     @property
@@ -127,6 +136,14 @@ class Ensemble:
         By feature, the sum of its splits' gains ('gain') or their number ('split').
         """
 
+    def holds_shares(self, classes: Sequence[int]) -> bool:
+        """
+        Whether every leaf holds shares of classes; `classes` is their number, by target.
+        """
+
+    def reach(self) -> NDArray[numpy.float64]:
+        """By output, what no prediction exceeds in size."""
+
     def truncate(self, n_trees: int) -> None:
         """Keeps the first n_trees trees."""
 
@@ -147,7 +164,7 @@ class Fit:
     def start_from(self, constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """The same raw prediction for every row, one constant an output."""
 
-    def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', writable=False)] | None = None, minimisers: Callable | None = None) -> None:
+    def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None = None, minimisers: Callable | None = None) -> None:
         """
         One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; `minimisers(leaf_of_row, leaves, output)` then gives the leaves' values unless steps are Newton's.
         """
@@ -269,7 +286,7 @@ class Stump:
 
     def __getstate__(self) -> tuple[int, bool, bool, float, list[int], list[float], float, float, float, float]: ...
 
-    def __setstate__(self, arg: tuple[int, bool, bool, float, Sequence[int], Sequence[float], float, float, float, float], /) -> None: ...
+    def __setstate__(self, arg: tuple, /) -> None: ...
 
 class StumpSearch:
     """A table prepared once and searched every round."""
@@ -362,16 +379,29 @@ class ExpertMixture:
     def open_chosen(self) -> NDArray[numpy.int64]:
         """The experts that it follows, where they are drawn."""
 
-    def close(self, truth: float) -> None:
-        """Learn from the truth of the open step."""
+    @property
+    def truth(self) -> object:
+        """Assigning it closes the open step: the rule learns from the truth."""
 
-    def close_block(self, truths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    @truth.setter
+    def truth(self, arg: float, /) -> None: ...
+
+    @property
+    def truths(self) -> object:
+        """The same for a step of several rows."""
+
+    @truths.setter
+    def truths(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def bandit_loss(self) -> object:
+        """The same with the loss of the expert that was drawn."""
+
+    @bandit_loss.setter
+    def bandit_loss(self, arg: float, /) -> None: ...
 
     def close_judged(self, losses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], uniform: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Learn from losses that the caller has computed."""
-
-    def close_bandit(self, loss: float) -> None:
-        """Learn from the loss of the expert that was drawn."""
 
     def run(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], truths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None, block: int, keep: bool) -> dict:
         """Open and close many steps, `block` rows each."""
@@ -387,6 +417,11 @@ class ExpertMixture:
     def bound_with_shifts(self, shifts: int) -> float: ...
 
     def bound_to_combination(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
+
+    def copy(self) -> ExpertMixture:
+        """
+        A mixture that goes on from here by itself; a step that is open is open in both.
+        """
 
     def state(self) -> dict:
         """Everything learned, by name."""

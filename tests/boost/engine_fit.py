@@ -1,4 +1,4 @@
-"""Drives the native boosting loop without the estimators, and compares it with its twin."""
+"""Drives the native boosting loop without the estimators, and compares it with its reference."""
 
 from __future__ import annotations
 
@@ -81,23 +81,23 @@ def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
 
 
 def assert_same_tree(
-    engine: EngineFit, number: int, twin: list[Node], table: Table, x: Array, probes: Array
+    engine: EngineFit, number: int, reference: list[Node], table: Table, x: Array, probes: Array
 ) -> None:
     """The two trees agree node for node, and send rows they have not seen to the same leaves."""
     if hasattr(engine.ensemble, "tree_arrays"):
-        assert_same_nodes(engine.ensemble.tree_arrays(number), twin, table)
-    values = np.array([node.value for node in twin])
+        assert_same_nodes(engine.ensemble.tree_arrays(number), reference, table)
+    values = np.array([node.value for node in reference])
     for rows in (x, probes):
         bins = [column.bins_of(v) for column, v in zip(table.columns, rows.T, strict=True)]
-        expected = values[leaf_of(twin, np.stack(bins, axis=1))]
+        expected = values[leaf_of(reference, np.stack(bins, axis=1))]
         actual = engine.tree_predictions(rows, number)
         np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-11)
 
 
-def assert_same_nodes(arrays: dict[str, Any], twin: list[Node], table: Table) -> None:
+def assert_same_nodes(arrays: dict[str, Any], reference: list[Node], table: Table) -> None:
     """Compares the rule, the children and the numbers of every node."""
-    assert len(arrays["left"]) == len(twin)
-    for node in twin:
+    assert len(arrays["left"]) == len(reference)
+    for node in reference:
         i = node.number
         assert arrays["cover"][i] == np.float32(node.cover)
         if node.is_leaf or node.split is None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bosquet import _core
-from bosquet.reference import stumps as twin
+from bosquet.reference import stumps as reference
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def mixed_table(rng: np.random.Generator, rows: int) -> tuple[Array, dict[int, i
     return x, {3: 7, 4: 4}
 
 
-def assert_same_stump(found: Any, expected: twin.Stump) -> None:
+def assert_same_stump(found: Any, expected: reference.Stump) -> None:
     assert found.feature == expected.feature
     assert found.missing_left == expected.missing_left
     if found.feature >= 0 and found.nominal:

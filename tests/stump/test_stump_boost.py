@@ -1,4 +1,4 @@
-"""Boosting on native stumps: the twin's rounds, and the identities of the lectures."""
+"""Boosting on native stumps: the reference's rounds, and the identities of the lectures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fitted(
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("rate", [1.0, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_rounds_are_the_twins(variant: str, rate: float, weighted: bool) -> None:
+def test_the_rounds_are_the_references(variant: str, rate: float, weighted: bool) -> None:
     rng = np.random.default_rng(0)
     X, levels = mixed_table(rng, 600)
     y = noisy(X, rng)

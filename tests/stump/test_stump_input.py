@@ -20,8 +20,8 @@ W = np.ones(6)
 @pytest.mark.parametrize(
     ("target", "weight", "message"),
     [
-        (Y[:5], W, "targets must have one entry a row: 5 were given for 6 rows"),
-        (Y, W[:4], "weights must have one entry a row: 4 were given for 6 rows"),
+        (Y[:5], W, "targets must have one entry per row: 5 were given for 6 rows"),
+        (Y, W[:4], "weights must have one entry per row: 4 were given for 6 rows"),
         (np.array([-1.0, 0, 1, 1, 1, 1]), W, "must be -1 or 1, and that of row 1 is 0"),
         (np.array([-1.0, 1, np.nan, 1, 1, 1]), W, "must be -1 or 1, and that of row 2 is nan"),
         (Y, np.array([1.0, 1, 1, -2, 1, 1]), "at least 0, and that of row 3 is -2"),
@@ -52,14 +52,14 @@ def test_other_wrong_arguments_are_named() -> None:
         search.best_of_classes(np.array([0, 1, 2, 3, 0, 1], dtype=np.uint32), 3, W)
     with pytest.raises(ValueError, match="same shape"):
         search.best_of_signs(np.ones((2, 6)), np.ones((3, 6)))
-    with pytest.raises(ValueError, match="one entry a row"):
+    with pytest.raises(ValueError, match="one entry per row"):
         search.best_of_signs(np.ones((2, 5)), np.ones((2, 5)))
-    with pytest.raises(ValueError, match="categories must name every column"):
+    with pytest.raises(ValueError, match="categories must have one entry per column"):
         _core.StumpSearch(X, [0], None, "auto", 1)
     with pytest.raises(ValueError, match="no rows"):
         search_of(np.empty((0, 2)))
     other = _core.learn_bins(X[:, :1], [0], np.empty(0), 255, 1000, 0, 1)
-    with pytest.raises(ValueError, match="another number of columns"):
+    with pytest.raises(ValueError, match="bins must have one entry per column: 1 were given for 2"):
         _core.StumpSearch(X, [0, 0], other, "auto", 1)
 
 

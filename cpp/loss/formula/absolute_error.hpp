@@ -5,6 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // |y - f|
 struct AbsoluteError : Formula {
+    static constexpr Targets targets = Targets::any;
+    static constexpr RawScale scale = RawScale::target;
     static constexpr bool constant_hessian = true;
     static constexpr bool curved = false;
     static constexpr bool constant_from_mean = false;

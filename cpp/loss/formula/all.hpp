@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loss/formula/absolute_error.hpp"
+#include "loss/formula/expectile.hpp"
 #include "loss/formula/exponential.hpp"
 #include "loss/formula/gamma.hpp"
 #include "loss/formula/huber.hpp"
@@ -18,6 +19,7 @@
     X(absolute_error, AbsoluteError) \
     X(huber, Huber)                  \
     X(quantile, Quantile)            \
+    X(expectile, Expectile)          \
     X(log_cosh, LogCosh)             \
     X(poisson, Poisson)              \
     X(gamma, Gamma)                  \

@@ -5,7 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // AdaBoost's loss e^(-s f), s = -1 or +1 for a class y in {0, 1}. Its best f is half the log-odds.
 struct Exponential : Formula {
-    static constexpr bool two_classes = true;
+    static constexpr Targets targets = Targets::two_classes;
+    static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
         double s = 2.0 * y - 1.0;
         double e = exact_exp(-s * f);

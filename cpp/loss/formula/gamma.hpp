@@ -5,6 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // Half the gamma deviance, up to a term in y alone; the mean is e^f.
 struct Gamma : Formula {
+    static constexpr Targets targets = Targets::positive;
+    static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
         double ratio = y * exact_exp(-f);
         return {1.0 - ratio, ratio};

@@ -6,6 +6,9 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 // Squared up to a distance delta from the target, linear beyond. `parameter` is delta, set anew
 // each round to a quantile of the absolute residuals (Friedman 2001).
 struct Huber : Formula {
+    static constexpr Targets targets = Targets::any;
+    static constexpr RawScale scale = RawScale::target;
+    static constexpr ParameterRange parameter = {0, 1};
     static constexpr bool constant_hessian = true;
     static constexpr bool curved = false;
     static constexpr bool constant_from_mean = false;

@@ -5,6 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // log cosh(f - y): squared near the target, absolute far from it, smooth in between.
 struct LogCosh : Formula {
+    static constexpr Targets targets = Targets::any;
+    static constexpr RawScale scale = RawScale::target;
     static constexpr bool curved =
         false;  // it vanishes away from the target: Newton would overshoot
     static constexpr bool constant_from_mean = false;

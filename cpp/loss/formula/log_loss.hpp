@@ -5,7 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // Minus the log-likelihood of a class y in {0, 1} whose probability is 1 / (1 + e^-f).
 struct LogLoss : Formula {
-    static constexpr bool two_classes = true;
+    static constexpr Targets targets = Targets::two_classes;
+    static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
         double p = exact_sigmoid(f);
         return {p - y, p * (1.0 - p)};

@@ -5,6 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // Half the Poisson deviance, up to a term in y alone; the mean is e^f.
 struct Poisson : Formula {
+    static constexpr Targets targets = Targets::non_negative;
+    static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
         double mean = exact_exp(f);
         return {mean - y, mean};

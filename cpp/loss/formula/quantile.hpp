@@ -5,6 +5,9 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // The pinball loss of level q: q (y - f) above, (1 - q)(f - y) below. `parameter` is q.
 struct Quantile : Formula {
+    static constexpr Targets targets = Targets::any;
+    static constexpr RawScale scale = RawScale::target;
+    static constexpr ParameterRange parameter = {0, 1};
     static constexpr bool constant_hessian = true;
     static constexpr bool curved = false;
     static constexpr bool constant_from_mean = false;

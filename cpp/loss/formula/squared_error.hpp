@@ -5,6 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // (y - f)^2 / 2
 struct SquaredError : Formula {
+    static constexpr Targets targets = Targets::any;
+    static constexpr RawScale scale = RawScale::target;
     static constexpr bool constant_hessian = true;
     static Derivatives derivatives(double y, double f, double) { return {f - y, 1.0}; }
     static double value(double y, double f, double) { return (y - f) * (y - f) / 2; }

@@ -5,7 +5,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 
 // max(0, 1 - s f)^2, s = -1 or +1 for a class y in {0, 1}. Its best f is 2 P(y = 1) - 1.
 struct SquaredHinge : Formula {
-    static constexpr bool two_classes = true;
+    static constexpr Targets targets = Targets::two_classes;
+    static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
         double s = 2.0 * y - 1.0;
         double gap = 1.0 - s * f;

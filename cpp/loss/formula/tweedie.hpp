@@ -6,6 +6,9 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 // Half the Tweedie deviance of a power between 1 and 2, up to a term in y alone; the mean is e^f.
 // `parameter` is the power.
 struct Tweedie : Formula {
+    static constexpr Targets targets = Targets::non_negative;
+    static constexpr RawScale scale = RawScale::unitless;
+    static constexpr ParameterRange parameter = {1, 2};
     static Derivatives derivatives(double y, double f, double power) {
         double a = y * exact_exp((1.0 - power) * f);
         double b = exact_exp((2.0 - power) * f);

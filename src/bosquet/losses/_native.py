@@ -9,23 +9,15 @@ import numpy as np
 
 from bosquet import _core
 
-REGRESSION = (
-    "squared_error",
-    "absolute_error",
-    "huber",
-    "quantile",
-    "log_cosh",
-    "poisson",
-    "gamma",
-    "tweedie",
-)
-CLASSIFICATION = ("log_loss", "exponential", "squared_hinge")
+# What each loss of the core states of itself: targets, scale, parameter.
+TRAITS: dict[str, dict[str, Any]] = {loss["name"]: loss for loss in _core.all_losses()}
+CLASSIFICATION = tuple(name for name, loss in TRAITS.items() if loss["targets"] == "two_classes")
+REGRESSION = tuple(name for name in TRAITS if name not in CLASSIFICATION)
 
-# Targets a loss is defined for: (test, what it asks for).
-_DOMAINS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
-    "poisson": (lambda y: y >= 0, "y >= 0"),
-    "gamma": (lambda y: y > 0, "y > 0"),
-    "tweedie": (lambda y: y >= 0, "y >= 0"),
+# Targets that not every loss is defined for: (test, how a message names them).
+_ACCEPTED: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+    "non_negative": (lambda y: y >= 0, "y >= 0"),
+    "positive": (lambda y: y > 0, "y > 0"),
 }
 
 
@@ -52,9 +44,10 @@ class NativeLoss:
 
     def check_targets(self, target: np.ndarray) -> None:
         """Raise where a target lies outside of what the loss is defined for."""
-        if self.name not in _DOMAINS:
+        accepted = TRAITS[self.name]["targets"]
+        if accepted not in _ACCEPTED:
             return
-        inside, wanted = _DOMAINS[self.name]
+        inside, wanted = _ACCEPTED[accepted]
         wrong = np.flatnonzero(~inside(target).all(axis=0))
         if wrong.size:
             row = wrong[0]
@@ -62,7 +55,7 @@ class NativeLoss:
                 f"loss='{self.name}' needs {wanted}, but y[{row}] is {target[:, row].min():g}"
                 f" ({wrong.size} such row{'s' if wrong.size > 1 else ''})"
             )
-        if self.name in ("poisson", "tweedie") and not (target.sum(axis=1) > 0).all():
+        if not (target.sum(axis=1) > 0).all():
             raise ValueError(f"loss='{self.name}' needs at least one y above 0")
 
     def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
@@ -127,7 +120,13 @@ def classification_loss(loss: Any, n_classes: int) -> Any:
 
 
 def regression_loss(
-    loss: Any, n_targets: int, *, quantile: Any = 0.5, alpha: float = 0.9, power: float = 1.5
+    loss: Any,
+    n_targets: int,
+    *,
+    quantile: Any = 0.5,
+    expectile: Any = 0.5,
+    alpha: float = 0.9,
+    power: float = 1.5,
 ) -> Any:
     """The loss object for a regressor's `loss` parameter and those that go with it."""
     if not isinstance(loss, str):
@@ -138,17 +137,19 @@ def regression_loss(
         raise ValueError(
             f"loss={loss!r} is not a loss for regression; use one of {', '.join(REGRESSION)}"
         )
-    if loss == "quantile":
-        levels = [float(q) for q in np.atleast_1d(quantile)]
-        if not levels or not all(0 < q < 1 for q in levels):
-            raise ValueError(
-                f"quantile={quantile!r} must hold levels between 0 and 1, both excluded"
-            )
+    if loss in ("quantile", "expectile"):
+        levels = _levels(loss, quantile if loss == "quantile" else expectile)
         if len(levels) > 1 and n_targets > 1:
-            raise ValueError(
-                "several quantile levels and several targets at once are not supported"
-            )
+            raise ValueError(f"several {loss} levels and several targets at once are not supported")
         outputs = max(len(levels), n_targets)
         return NativeLoss(loss, outputs=outputs, targets=n_targets, parameters=levels)
     parameters = {"huber": [alpha], "tweedie": [power]}.get(loss, [])
     return NativeLoss(loss, outputs=n_targets, targets=n_targets, parameters=parameters)
+
+
+def _levels(name: str, given: Any) -> list[float]:
+    """The levels of a parameter that takes one or several."""
+    levels = [float(level) for level in np.atleast_1d(given)]
+    if not levels or not all(0 < level < 1 for level in levels):
+        raise ValueError(f"{name}={given!r} must hold levels between 0 and 1, both excluded")
+    return levels

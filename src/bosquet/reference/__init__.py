@@ -1,9 +1,9 @@
 """Each algorithm once more, in plain NumPy, as a lecture writes it.
 
-These twins are made to be read and to be recoded by a student. They are slow on purpose: no
-threads, no tricks, loops where a loop is what the text says. The tests hold the native core to them
-on small data: the same edges, the same splits, the same leaf values. Nothing else in the package
-uses them.
+These reference implementations are written to be read, and to be written again by a student. They are
+slow on purpose: no threads, no tricks, loops where a loop is what the text says. The tests hold the
+native core to them on small data: the same edges, the same splits, the same leaf values. Nothing else in
+the package uses them.
 
 - `losses`: what each loss is worth, its two derivatives and the constants that minimise it;
 - `binning`: where a column is cut, and which bin a value falls in;

@@ -38,7 +38,7 @@ def conformal_quantile(scores: Sequence[float], coverage: Fraction) -> float:
 def split_interval(
     prediction: float, residuals: Sequence[float], coverage: Fraction
 ) -> tuple[float, float]:
-    """Split conformal: as far to both sides as the residuals of rows set aside reach."""
+    """Split conformal: as far to both sides as the residuals of the calibration rows reach."""
     reach = conformal_quantile([abs(r) for r in residuals], coverage)
     return prediction - reach, prediction + reach
 

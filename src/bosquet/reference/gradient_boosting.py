@@ -45,15 +45,38 @@ def newton_values(tree: list[Node], leaf: NDArray[np.int64], pairs: Pairs, l2: f
     return np.divide(-g, h, out=np.zeros(len(tree)), where=h > 0)
 
 
+def within_step(value: float, options: BoostOptions) -> float:
+    """Held to the largest step, if there is one."""
+    step = options.tree.max_delta_step
+    return min(max(value, -step), step) if step > 0 else value
+
+
 def set_leaf_values(tree: list[Node], values: Array, options: BoostOptions) -> None:
     """Held to the largest step and to the node's bounds, then shrunk."""
-    step = options.tree.max_delta_step
     for node in tree:
         node.cover = len(node.rows)
-        value = float(values[node.number])
-        if step > 0:
-            value = min(max(value, -step), step)
+        value = within_step(float(values[node.number]), options)
         node.value = min(max(value, node.lower), node.upper) * options.learning_rate
+
+
+def bound_by_minimisers(tree: list[Node], minimisers: Array, options: BoostOptions) -> None:
+    """Bounds of monotone splits from the exact minimisers of the children, parents first.
+
+    The bounds that the tree was grown with come from gradients, and exact leaves need not respect them.
+    """
+    for node in tree:
+        if node.split is None or node.is_leaf:
+            continue
+        children = tree[node.left], tree[node.left + 1]
+        for child in children:
+            child.lower, child.upper = node.lower, node.upper
+        direction = options.tree.monotone[node.split.feature]
+        if direction == 0:
+            continue
+        best = [within_step(float(minimisers[child.number]), options) for child in children]
+        middle = sum(min(max(value, node.lower), node.upper) for value in best) / 2
+        low, high = children[::direction]
+        low.upper, high.lower = min(low.upper, middle), max(high.lower, middle)
 
 
 def boost(
@@ -97,10 +120,9 @@ def boost(
             l2 = options.tree.l2_regularization
             values = newton_values(tree, leaf[rows], pairs[rows], l2)
         else:
-            values = np.zeros(len(tree))
-            for node in tree:
-                if node.is_leaf:
-                    values[node.number] = loss.minimiser(y[node.rows], f[node.rows], w[node.rows])
+            values = np.array([loss.minimiser(y[n.rows], f[n.rows], w[n.rows]) for n in tree])
+            if options.tree.monotone:
+                bound_by_minimisers(tree, values, options)
         set_leaf_values(tree, values, options)
         f = f + np.array([node.value for node in tree])[leaf]
         trees.append(tree)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# On a logarithmic scale 32 is as good as infinity: where a leaf of one class stops.
+# As good as infinity for a raw prediction without a unit (a logarithm, log-odds, a margin): where a leaf
+# of one class stops.
 FARTHEST = 32.0
 
 
@@ -57,7 +58,13 @@ def nearest_root(function: Callable[[float], float], reach: float) -> float:
 
 
 class Loss:
-    """What all losses of one target and one raw prediction have in common."""
+    """What all losses of one target and one raw prediction have in common.
+
+    A loss states the unit of its raw predictions: `in_target_unit` is True where f has the unit of y,
+    so that the best f lies among the targets, and False where f is a logarithm, log-odds or a margin.
+    """
+
+    in_target_unit: bool
 
     def value(self, y: Array, f: Array) -> Array:
         """The loss of each row."""
@@ -81,7 +88,8 @@ class Loss:
         def slope(c: float) -> float:
             return float(np.sum(w * self.gradient(y, f + c)))
 
-        return nearest_root(slope, FARTHEST)
+        reach = float(np.max(np.abs(y - f))) if self.in_target_unit else FARTHEST
+        return nearest_root(slope, reach)
 
     def response(self, f: Array) -> Array:
         """What f says of the target: its mean or quantile, or the probability of class 1."""
@@ -98,6 +106,8 @@ class Loss:
 
 class SquaredError(Loss):
     r""":math:`(y - f)^2 / 2`. Its minimiser is the mean residual."""
+
+    in_target_unit = True
 
     def value(self, y: Array, f: Array) -> Array:
         return (y - f) ** 2 / 2
@@ -118,6 +128,8 @@ class Quantile(Loss):
     The second derivative is 0 wherever there is one. Rows are given a hessian of 1, which makes the
     tree a least-squares fit of the gradients; the leaves then take the exact minimiser.
     """
+
+    in_target_unit = True
 
     def __init__(self, level: float) -> None:
         self.level = level
@@ -148,12 +160,40 @@ class AbsoluteError(Quantile):
         return np.sign(f - y)
 
 
+class Expectile(Loss):
+    r"""Asymmetric least squares: :math:`q (y - f)_+^2 + (1 - q)(f - y)_+^2`.
+
+    Minimised by the q-expectile e, where :math:`q \sum (y - e)_+ = (1 - q) \sum (e - y)_+` (Newey and
+    Powell 1987). For q = 1/2 it is the mean.
+    """
+
+    in_target_unit = True
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+
+    def side(self, y: Array, f: Array) -> Array:
+        """What the square of a residual is multiplied by."""
+        return np.where(f > y, 1 - self.level, self.level)
+
+    def value(self, y: Array, f: Array) -> Array:
+        return self.side(y, f) * (y - f) ** 2
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return 2 * self.side(y, f) * (f - y)
+
+    def hessian(self, y: Array, f: Array) -> Array:
+        return 2 * self.side(y, f)
+
+
 class Huber(Loss):
     r""":math:`r^2/2` for a residual :math:`|r| \le \delta`, :math:`\delta(|r| - \delta/2)` beyond.
 
     :math:`\delta` is the quantile of level `level` of the absolute residuals, taken anew each round
     (Friedman 2001). There are no residuals before the first: boosting starts from the median.
     """
+
+    in_target_unit = True
 
     def __init__(self, level: float, delta: float | None = None) -> None:
         self.level = level
@@ -175,12 +215,6 @@ class Huber(Loss):
     def best_constant(self, y: Array, w: Array) -> float:
         return weighted_quantile(y, w, 0.5)
 
-    def minimiser(self, y: Array, f: Array, w: Array) -> float:
-        def slope(c: float) -> float:
-            return float(np.sum(w * self.gradient(y, f + c)))
-
-        return nearest_root(slope, float(np.max(np.abs(y - f))))
-
 
 class LogCosh(Loss):
     r""":math:`\log\cosh(f - y)`: squared near the target, absolute far from it, smooth between.
@@ -188,6 +222,8 @@ class LogCosh(Loss):
     :math:`g = \tanh(f - y)`, :math:`h = 1 - g^2`. With :math:`r = |f - y|`,
     :math:`\log\cosh r = r + \log(1 + e^{-2r}) - \log 2` does not overflow.
     """
+
+    in_target_unit = True
 
     def value(self, y: Array, f: Array) -> Array:
         r = np.abs(f - y)
@@ -199,12 +235,6 @@ class LogCosh(Loss):
     def hessian(self, y: Array, f: Array) -> Array:
         return 1 - np.tanh(f - y) ** 2
 
-    def minimiser(self, y: Array, f: Array, w: Array) -> float:
-        def slope(c: float) -> float:
-            return float(np.sum(w * self.gradient(y, f + c)))
-
-        return nearest_root(slope, float(np.max(np.abs(y - f))))
-
 
 class Tweedie(Loss):
     r"""Half the Tweedie deviance of power p, without its term in y; the mean is :math:`\mu = e^f`.
@@ -213,6 +243,8 @@ class Tweedie(Loss):
     and :math:`h = (2-p) \mu^{2-p} + (p-1) y \mu^{1-p}`. Setting the summed gradient at f + c to 0
     gives :math:`e^c = \sum w y e^{(1-p) f} / \sum w e^{(2-p) f}`.
     """
+
+    in_target_unit = False
 
     def __init__(self, power: float) -> None:
         self.power = power
@@ -274,6 +306,8 @@ class LogLoss(Loss):
     is the log-odds of the share of ones.
     """
 
+    in_target_unit = False
+
     def response(self, f: Array) -> Array:
         return sigmoid(f)
 
@@ -297,6 +331,8 @@ class Exponential(Loss):
     A step c multiplies the loss of the ones by :math:`e^{-c}`, that of the others by :math:`e^c`:
     the best is :math:`\frac12 \log(W_+ / W_-)`, AdaBoost's :math:`\alpha`.
     """
+
+    in_target_unit = False
 
     def response(self, f: Array) -> Array:
         return sigmoid(2 * f)
@@ -325,6 +361,8 @@ class SquaredHinge(Loss):
 
     On rows of one class every margin beyond 1 has no loss; the minimiser nearest to 0 is taken.
     """
+
+    in_target_unit = False
 
     def gap(self, y: Array, f: Array) -> Array:
         """By how much the margin falls short of 1."""
@@ -397,6 +435,7 @@ def loss_named(name: str, parameter: float = 0.0) -> Loss:
     with_parameter: dict[str, Callable[[float], Loss]] = {
         "huber": Huber,
         "quantile": Quantile,
+        "expectile": Expectile,
         "tweedie": Tweedie,
     }
     plain: dict[str, Callable[[], Loss]] = {

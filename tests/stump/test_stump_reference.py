@@ -1,4 +1,4 @@
-"""The native search against the twins: the same stump, whatever the columns."""
+"""The native search against the references: the same stump, whatever the columns."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from stump_cases import (
 )
 
 from bosquet import _core
-from bosquet.reference import stumps as twin
+from bosquet.reference import stumps as reference
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @settings(max_examples=75, deadline=None)
 @given(problem=small_problems())
-def test_the_fast_search_finds_what_the_twin_finds(criterion: str, problem: Any) -> None:
+def test_the_fast_search_finds_what_the_reference_finds(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
     found = search_of(X, levels).best(y, w, criterion)
-    assert_same_stump(found, twin.linear(X, y, w, criterion, tuple(levels)))
+    assert_same_stump(found, reference.linear(X, y, w, criterion, tuple(levels)))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -37,8 +37,8 @@ def test_the_fast_search_finds_what_the_twin_finds(criterion: str, problem: Any)
 @given(problem=small_problems())
 def test_no_question_does_better_than_the_linear_search(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
-    fast = twin.linear(X, y, w, criterion, tuple(levels))
-    slow = twin.brute_force(X, y, w, criterion, tuple(levels))
+    fast = reference.linear(X, y, w, criterion, tuple(levels))
+    slow = reference.brute_force(X, y, w, criterion, tuple(levels))
     assert math.isclose(fast.merit, slow.merit, rel_tol=1e-12, abs_tol=1e-12 * w.sum())
     if not levels:
         assert fast == slow
@@ -50,7 +50,7 @@ def test_targets_of_least_squares_may_be_any_numbers(problem: Any, data: Any) ->
     X, levels, y, w = problem
     y = np.array([data.draw(st.floats(-5, 5, width=32)) for _ in y])
     found = search_of(X, levels).best(y, w, "squared")
-    assert_same_stump(found, twin.linear(X, y, w, "squared", tuple(levels)))
+    assert_same_stump(found, reference.linear(X, y, w, "squared", tuple(levels)))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -68,7 +68,7 @@ def test_columns_of_many_values_are_searched_in_order(
         y = np.where(rng.random(900) < 0.3, -y, y)
         w = rng.choice([0.0, 1.0, rng.random()], size=900) + (round_number % 2) * rng.random(900)
         found = search.best(y, w, criterion)
-        assert_same_stump(found, twin.linear(exact, y, w, criterion, tuple(levels)))
+        assert_same_stump(found, reference.linear(exact, y, w, criterion, tuple(levels)))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -88,7 +88,7 @@ def test_bins_are_passed_over_only_where_nothing_is_to_be_found(
     y = np.where(rng.random(rows) < noise, -y, y)
     w = rng.choice([np.ones(rows), rng.exponential(size=rows) ** 4, rng.integers(0, 2, size=rows)])
     w[0] = 1.0
-    assert_same_stump(search_of(X).best(y, w, criterion), twin.linear(X, y, w, criterion))
+    assert_same_stump(search_of(X).best(y, w, criterion), reference.linear(X, y, w, criterion))
 
 
 def test_the_sorted_search_agrees_with_brute_force() -> None:
@@ -98,7 +98,9 @@ def test_the_sorted_search_agrees_with_brute_force() -> None:
     X[rng.random(400) < 0.2, 1] = np.nan
     for criterion in CRITERIA:
         y, w = signs(rng, 400), rng.integers(0, 3, size=400).astype(float)
-        assert_same_stump(search_of(X).best(y, w, criterion), twin.brute_force(X, y, w, criterion))
+        assert_same_stump(
+            search_of(X).best(y, w, criterion), reference.brute_force(X, y, w, criterion)
+        )
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -109,7 +111,7 @@ def test_doubled_columns_and_equal_weights_tie_to_the_lowest(seed: int, criterio
     X = np.column_stack([x, 2 * x, -x, np.round(x / 2), x])
     y, w = signs(rng, 700), np.ones(700)
     found = search_of(X).best(y, w, criterion)
-    assert_same_stump(found, twin.linear(X, y, w, criterion))
+    assert_same_stump(found, reference.linear(X, y, w, criterion))
     assert found.feature in (0, 3)
 
 
@@ -127,7 +129,7 @@ def test_on_bins_the_thresholds_are_the_edges(criterion: str) -> None:
         y = np.where(rng.random(3000) < 0.3, -y, y)
         w = rng.random(3000)
         found = search_of(X, levels, bins=bins).best(y, w, criterion)
-        expected = twin.linear(codes, y, w, criterion, tuple(levels))
+        expected = reference.linear(codes, y, w, criterion, tuple(levels))
         if math.isfinite(expected.threshold):
             expected.threshold = bins.edges(expected.feature)[int(expected.threshold) - 1]
         assert_same_stump(found, expected)
@@ -142,7 +144,7 @@ def test_a_column_may_have_more_than_255_levels(criterion: str) -> None:
     w = rng.random(2000)
     found = search_of(X, {0: 400}).best(y, w, criterion)
     assert found.feature == 0
-    assert_same_stump(found, twin.linear(X, y, w, criterion, (0,)))
+    assert_same_stump(found, reference.linear(X, y, w, criterion, (0,)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -151,7 +153,7 @@ def test_one_class_a_side_is_as_good_as_brute_force(problem: Any, data: Any) -> 
     X, levels, y, w = problem
     y = np.array([data.draw(st.integers(0, 3)) for _ in y])
     found = search_of(X, levels).best_of_classes(y.astype(np.uint32), 4, w)
-    expected = twin.best_of_classes(X, y, 4, w, tuple(levels))
+    expected = reference.best_of_classes(X, y, 4, w, tuple(levels))
     assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-300)
     said = found.on_rows(search_of(X, levels))
     assert math.isclose(found.merit, np.sum(w[said != y]), rel_tol=1e-9, abs_tol=1e-12)
@@ -167,7 +169,7 @@ def test_a_sign_for_each_class_is_as_good_as_brute_force(problem: Any, data: Any
     Y = np.vstack([y, np.where(flips, y, -y)])
     W = np.vstack([w, w[::-1], np.full(len(w), 0.5)])
     found = search_of(X, levels).best_of_signs(Y, W)
-    expected, values = twin.best_of_signs(X, Y, W, tuple(levels))
+    expected, values = reference.best_of_signs(X, Y, W, tuple(levels))
     assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-12)
     said = found.on_rows(search_of(X, levels))
     assert math.isclose(found.merit, np.sum(W[said != Y]), rel_tol=1e-9, abs_tol=1e-12)
@@ -191,7 +193,7 @@ def test_classes_are_searched_in_order_too() -> None:
         y = np.where(rng.random(500) < 0.3, rng.integers(0, 4, size=500), y)
         w = rng.choice([1.0, 2.0, 0.1], size=500)
         found = search_of(X).best_of_classes(y.astype(np.uint32), 4, w)
-        assert_same_stump(found, twin.best_of_classes(X, y, 4, w))
+        assert_same_stump(found, reference.best_of_classes(X, y, 4, w))
 
 
 def test_signs_are_searched_in_order_too() -> None:
@@ -203,7 +205,7 @@ def test_signs_are_searched_in_order_too() -> None:
         Y = np.where(rng.random(Y.shape) < 0.2, -Y, Y)
         W = rng.random(Y.shape)
         found = search_of(X).best_of_signs(Y, W)
-        expected, values = twin.best_of_signs(X, Y, W)
+        expected, values = reference.best_of_signs(X, Y, W)
         assert (found.feature, found.threshold) == (expected.feature, expected.threshold)
         assert found.missing_left == expected.missing_left
         np.testing.assert_array_equal(found.values, values)

@@ -1,4 +1,4 @@
-"""Bins against their twin: the same edges bit for bit, the same bin for every value."""
+"""Bins against their reference: the same edges bit for bit, the same bin for every value."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def engine_bins(x: NDArray[Any], bins: Any, isa: str = "auto") -> NDArray[np.int
     return np.array([matrix.bin(0, row) for row in range(len(x))], dtype=np.int64)
 
 
-def twin_column(x: NDArray[Any], edges: NDArray[np.float64]) -> Column:
+def reference_column(x: NDArray[Any], edges: NDArray[np.float64]) -> Column:
     return Column(edges, 0, bool(np.isnan(x).any()))
 
 
@@ -65,13 +65,13 @@ def twin_column(x: NDArray[Any], edges: NDArray[np.float64]) -> Column:
 @example(x=np.array([LARGEST, INFINITY, -LARGEST]), max_bins=2)
 @example(x=np.array([np.nan]), max_bins=2)
 @example(x=np.full(9, 4.0), max_bins=3)
-def test_edges_have_the_bits_of_the_twin(x: NDArray[Any], max_bins: int) -> None:
+def test_edges_have_the_bits_of_the_reference(x: NDArray[Any], max_bins: int) -> None:
     assert same_bits(learn(x, max_bins).edges(0), quantile_edges(x, None, max_bins))
 
 
 @settings(max_examples=200, deadline=None)
 @given(data=st.data(), max_bins=some_bins)
-def test_weighted_edges_have_the_bits_of_the_twin(data: st.DataObject, max_bins: int) -> None:
+def test_weighted_edges_have_the_bits_of_the_reference(data: st.DataObject, max_bins: int) -> None:
     x = data.draw(columns)
     positive = st.floats(0, 1e4, allow_subnormal=False)
     weights = data.draw(arrays(np.float64, len(x), elements=positive))
@@ -80,11 +80,11 @@ def test_weighted_edges_have_the_bits_of_the_twin(data: st.DataObject, max_bins:
 
 @settings(max_examples=200, deadline=None)
 @given(x=columns, max_bins=some_bins)
-def test_values_fall_into_the_bins_of_the_twin_on_every_instruction_set(
+def test_values_fall_into_the_bins_of_the_reference_on_every_instruction_set(
     x: NDArray[Any], max_bins: int
 ) -> None:
     bins = learn(x, max_bins)
-    column = twin_column(x, bins.edges(0))
+    column = reference_column(x, bins.edges(0))
     expected = column.bins_of(x) if column.splittable else np.zeros(len(x))
     for isa in ISAS:
         np.testing.assert_array_equal(engine_bins(x, bins, isa), expected)
@@ -92,11 +92,11 @@ def test_values_fall_into_the_bins_of_the_twin_on_every_instruction_set(
 
 @settings(max_examples=100, deadline=None)
 @given(x=columns, others=columns)
-def test_values_not_seen_in_training_fall_into_the_bins_of_the_twin(
+def test_values_not_seen_in_training_fall_into_the_bins_of_the_reference(
     x: NDArray[Any], others: NDArray[Any]
 ) -> None:
     bins = learn(x, 30)
-    column = twin_column(x, bins.edges(0))
+    column = reference_column(x, bins.edges(0))
     expected = column.bins_of(others) if column.splittable else np.zeros(len(others))
     for isa in ISAS:
         np.testing.assert_array_equal(engine_bins(others, bins, isa), expected)
@@ -109,7 +109,7 @@ def test_a_bin_and_its_edge_say_the_same(x: NDArray[Any], max_bins: int) -> None
     edges = bins.edges(0)
     assert np.all(np.diff(edges) > 0)
     assert len(edges) < max_bins
-    placed = twin_column(x, edges).bins_of(x)
+    placed = reference_column(x, edges).bins_of(x)
     for b, edge in enumerate(edges, start=1):
         present = ~np.isnan(x)
         np.testing.assert_array_equal(placed[present] <= b, x[present].astype(float) <= edge)
@@ -124,7 +124,7 @@ def test_a_column_of_few_values_has_a_bin_for_each(x: NDArray[Any]) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_long_columns_have_the_edges_of_the_twin(dtype: type, weighted: bool) -> None:
+def test_long_columns_have_the_edges_of_the_reference(dtype: type, weighted: bool) -> None:
     """Beyond 512 values the engine sorts by radix, beyond 255 distinct ones it takes quantiles."""
     rng = np.random.default_rng(0)
     for x in (
@@ -146,7 +146,7 @@ def test_long_columns_have_the_edges_of_the_twin(dtype: type, weighted: bool) ->
 def test_a_heavy_value_has_a_bin_of_its_own_and_leaves_the_others_their_share() -> None:
     rng = np.random.default_rng(1)
     x = np.where(rng.random(10_000) < 0.5, 0.0, rng.normal(size=10_000))
-    placed = twin_column(x, learn(x, 50).edges(0)).bins_of(x)
+    placed = reference_column(x, learn(x, 50).edges(0)).bins_of(x)
     _, rows = np.unique(placed, return_counts=True)
     assert len(rows) == 50
     assert set(x[placed == placed[x == 0][0]]) == {0.0}
@@ -161,7 +161,7 @@ def test_whole_columns_of_integers_are_binned_as_their_doubles() -> None:
         column = x.astype(dtype)
         bins = learn(column, 30)
         assert same_bits(bins.edges(0), quantile_edges(x, None, 30))
-        expected = twin_column(x, bins.edges(0)).bins_of(x)
+        expected = reference_column(x, bins.edges(0)).bins_of(x)
         np.testing.assert_array_equal(engine_bins(column, bins), expected)
 
 
@@ -197,7 +197,7 @@ def test_edges_do_not_depend_on_threads_nor_on_the_layout_of_the_table() -> None
                 assert bins.edges(f).tobytes() == edges.tobytes()
 
 
-def test_the_twin_bins_a_whole_table() -> None:
+def test_the_reference_bins_a_whole_table() -> None:
     table = bin_table([[1.0, 0], [2.0, 1], [np.nan, -1], [3.0, 2]], categories=[0, 3])
     np.testing.assert_array_equal(table.bins, [[1, 1], [2, 2], [0, 0], [3, 3]])
     assert [column.has_missing for column in table.columns] == [True, True]

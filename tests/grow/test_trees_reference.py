@@ -1,4 +1,4 @@
-"""The histogram grower against its twin: the same trees, node for node."""
+"""The histogram grower against its reference: the same trees, node for node."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def random_pairs(x: Array, rng: np.random.Generator, hessians: str) -> Pairs:
 def both_trees(
     x: Array, pairs: Pairs, categories: list[int], seed: int = 0, **options: Any
 ) -> tuple[EngineFit, list[Node], Table]:
-    """One tree on given gradients, by the engine and by the twin."""
+    """One tree on given gradients, by the engine and by the reference."""
     tree_options = TreeOptions(**options)
     engine = fit_engine(
         x,
@@ -66,18 +66,18 @@ def both_trees(
         **{"min_samples_leaf": tree_options.min_samples_leaf, **options},
     )
     table = bin_table(x, categories)
-    twin = grow(table, quantise(pairs), tree_options, np.arange(len(x)), hashed(seed, 0, 0))
-    leaf = leaf_of(twin, table.bins)
-    values = newton_values(twin, leaf, pairs, tree_options.l2_regularization)
-    set_leaf_values(twin, values, BoostOptions(tree_options, learning_rate=1.0))
-    return engine, twin, table
+    reference = grow(table, quantise(pairs), tree_options, np.arange(len(x)), hashed(seed, 0, 0))
+    leaf = leaf_of(reference, table.bins)
+    values = newton_values(reference, leaf, pairs, tree_options.l2_regularization)
+    set_leaf_values(reference, values, BoostOptions(tree_options, learning_rate=1.0))
+    return engine, reference, table
 
 
-def assert_twins(x: Array, pairs: Pairs, categories: list[int], **options: Any) -> list[Node]:
-    engine, twin, table = both_trees(x, pairs, categories, **options)
+def assert_references(x: Array, pairs: Pairs, categories: list[int], **options: Any) -> list[Node]:
+    engine, reference, table = both_trees(x, pairs, categories, **options)
     probes = probe_rows(x, np.random.default_rng(1))
-    assert_same_tree(engine, 0, twin, table, x, probes)
-    return twin
+    assert_same_tree(engine, 0, reference, table, x, probes)
+    return reference
 
 
 @pytest.mark.parametrize("hessians", ["constant", "varied", "weighted"])
@@ -86,10 +86,10 @@ def assert_twins(x: Array, pairs: Pairs, categories: list[int], **options: Any) 
 def test_trees_agree_on_columns_of_every_kind(seed: int, depth_wise: bool, hessians: str) -> None:
     rng = np.random.default_rng(seed)
     x = mixed_table(rng, 300)
-    twin = assert_twins(
+    reference = assert_references(
         x, random_pairs(x, rng, hessians), CATEGORIES, depth_wise=depth_wise, min_samples_leaf=3
     )
-    assert sum(node.is_leaf for node in twin) == 31
+    assert sum(node.is_leaf for node in reference) == 31
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_trees_agree_on_columns_of_every_kind(seed: int, depth_wise: bool, hessi
 def test_trees_agree_under_every_option(options: dict[str, Any], hessians: str) -> None:
     rng = np.random.default_rng(7)
     x = mixed_table(rng, 250)
-    assert_twins(x, random_pairs(x, rng, hessians), CATEGORIES, seed=5, **options)
+    assert_references(x, random_pairs(x, rng, hessians), CATEGORIES, seed=5, **options)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -135,7 +135,7 @@ def test_trees_agree_where_everything_ties(seed: int) -> None:
     x = np.column_stack([x, x[:, ::-1], 2 - x])
     x[rng.random(x.shape) < 0.1] = np.nan
     pairs = np.column_stack([rng.integers(-1, 2, size=120), np.ones(120)]).astype(np.float32)
-    assert_twins(x, pairs, [0] * x.shape[1], min_samples_leaf=2)
+    assert_references(x, pairs, [0] * x.shape[1], min_samples_leaf=2)
 
 
 def test_trees_agree_on_columns_of_more_than_255_levels() -> None:
@@ -144,41 +144,41 @@ def test_trees_agree_on_columns_of_more_than_255_levels() -> None:
     x[rng.random(x.shape) < 0.05] = np.nan
     pairs = random_pairs(np.column_stack([x, x, x])[:, [0, 0, 0, 1, 0]], rng, "constant")
     for rare in (0, 5):
-        twin = assert_twins(
+        reference = assert_references(
             x, pairs, [0, 700], min_samples_leaf=2, min_samples_category=rare, category_l2=1.0
         )
-        assert any(node.split and node.split.feature == 1 for node in twin if not node.is_leaf)
+        assert any(node.split and node.split.feature == 1 for node in reference if not node.is_leaf)
 
 
 def test_trees_agree_on_more_columns_than_a_tile_holds() -> None:
     rng = np.random.default_rng(4)
     x = np.round(rng.normal(size=(150, 70)), 1)
     pairs = np.column_stack([x[:, 0] + x[:, 33] * x[:, 69], np.ones(150)]).astype(np.float32)
-    assert_twins(x, pairs, [0] * 70, min_samples_leaf=5, max_leaf_nodes=8)
+    assert_references(x, pairs, [0] * 70, min_samples_leaf=5, max_leaf_nodes=8)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 9, 63, 64, 65])
 def test_trees_agree_on_a_handful_of_rows(rows: int) -> None:
     rng = np.random.default_rng(rows)
     x = mixed_table(rng, rows)
-    assert_twins(x, random_pairs(x, rng, "varied"), CATEGORIES, min_samples_leaf=1)
+    assert_references(x, random_pairs(x, rng, "varied"), CATEGORIES, min_samples_leaf=1)
 
 
 def test_a_column_that_is_missing_altogether_or_constant_is_never_split_on() -> None:
     x = np.column_stack([np.full(40, np.nan), np.full(40, 2.0), np.arange(40.0)])
     pairs = np.column_stack([np.arange(40) % 7 - 3.0, np.ones(40)]).astype(np.float32)
-    twin = assert_twins(x, pairs, [0, 0, 0], min_samples_leaf=1)
-    assert {node.split.feature for node in twin if node.split} == {2}
+    reference = assert_references(x, pairs, [0, 0, 0], min_samples_leaf=1)
+    assert {node.split.feature for node in reference if node.split} == {2}
 
 
 def test_missing_values_can_be_a_side_of_their_own() -> None:
     x = np.where(np.arange(60) % 3 == 0, np.nan, np.arange(60) % 2)[:, None]
     g = np.where(np.isnan(x[:, 0]), 5.0, -1.0)
     pairs = np.column_stack([g, np.ones(60)]).astype(np.float32)
-    twin = assert_twins(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
-    assert twin[0].split is not None
-    assert not twin[0].split.missing_left
-    assert twin[0].split.bin == 2  # every value there is goes left
+    reference = assert_references(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
+    assert reference[0].split is not None
+    assert not reference[0].split.missing_left
+    assert reference[0].split.bin == 2  # every value there is goes left
 
 
 def test_unseen_missing_values_follow_the_heavier_child() -> None:
@@ -186,9 +186,9 @@ def test_unseen_missing_values_follow_the_heavier_child() -> None:
     for cut, missing_left in ((3, False), (5, True), (7, True)):
         g = np.where(x[:, 0] < cut, 1.0, -1.0)
         pairs = np.column_stack([g, np.ones(10)]).astype(np.float32)
-        engine, twin, _ = both_trees(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
-        assert twin[0].split is not None
-        assert twin[0].split.missing_left is missing_left
+        engine, reference, _ = both_trees(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
+        assert reference[0].split is not None
+        assert reference[0].split.missing_left is missing_left
         expected = -1.0 if missing_left else 1.0
         assert engine.ensemble.predict_raw(np.array([[np.nan]]), 0, 1)[0, 0] == expected
 
@@ -249,5 +249,5 @@ def test_a_node_whose_rows_are_all_alike_is_not_split(max_delta_step: float) -> 
     options: dict[str, Any] = {"max_delta_step": max_delta_step, "min_samples_leaf": 5}
     for factor in (1.0, 1 / 3, 0.7):
         weighted = (pairs * np.float32(factor)).astype(np.float32)
-        twin = assert_twins(x, weighted, [0, 0, 0], **options)
-        assert sum(node.is_leaf for node in twin) == 2
+        reference = assert_references(x, weighted, [0, 0, 0], **options)
+        assert sum(node.is_leaf for node in reference) == 2

@@ -1,4 +1,4 @@
-"""The boosting loop against its twin: several rounds, every loss, both kinds of step."""
+"""The boosting loop against its reference: several rounds, every loss, both kinds of step."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_fit import Array, assert_same_tree, fit_engine, probe_rows
+from loss_cases import CURVED, accepted, cases, core_loss, parameters_of
 from numpy.typing import NDArray
 
 from bosquet import _core
@@ -16,8 +17,6 @@ from bosquet.reference.gradient_trees import TreeOptions
 from bosquet.reference.losses import loss_named
 
 CATEGORIES = [0, 0, 6]
-TWO_CLASSES = ("log_loss", "exponential", "squared_hinge")
-POSITIVE = ("poisson", "gamma", "tweedie")
 
 
 def sample(name: str, seed: int, rows: int = 220) -> tuple[Array, Array, Array]:
@@ -28,16 +27,12 @@ def sample(name: str, seed: int, rows: int = 220) -> tuple[Array, Array, Array]:
     x[rng.random(x.shape) < 0.1] = np.nan
     y = np.nan_to_num(x[:, 0]) + np.nan_to_num(x[:, 1]) * np.isnan(x[:, 0])
     y = y + np.sin(np.nan_to_num(x[:, 2], nan=9.0)) + 0.3 * rng.normal(size=rows)
-    if name in TWO_CLASSES:
-        y = (y > 0).astype(np.float64)
-    elif name in POSITIVE:
-        y = np.exp(y)
-    return x, y, rng.choice([0.5, 1.0, 4.0], size=rows)
+    return x, accepted(name, y), rng.choice([0.5, 1.0, 4.0], size=rows)
 
 
 def engine_pairs(name: str, parameter: float) -> Any:
-    """The gradients of the core: the twin's exponentials may differ in the last bit."""
-    loss = _core.Loss(name, 1, 1, [parameter])
+    """The gradients of the core: the reference's exponentials may differ in the last bit."""
+    loss = core_loss(name, parameter)
 
     def pairs(y: Array, raw: Array, w: Array) -> NDArray[np.float32]:
         del w
@@ -48,7 +43,7 @@ def engine_pairs(name: str, parameter: float) -> Any:
     return pairs
 
 
-def assert_twins(
+def assert_references(
     name: str,
     parameter: float = 0.0,
     seed: int = 0,
@@ -77,80 +72,57 @@ def assert_twins(
         y,
         name,
         rounds,
-        parameters=[parameter],
+        parameters=parameters_of(name, parameter),
         weight=weight,
         categories=CATEGORIES,
         **{**tree, **options},
     )
     probes = probe_rows(x, np.random.default_rng(seed))
-    for number, twin in enumerate(trees):
-        assert_same_tree(engine, number, twin, table, x, probes)
+    for number, reference in enumerate(trees):
+        assert_same_tree(engine, number, reference, table, x, probes)
     np.testing.assert_allclose(engine.raw[0], raw, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter"),
-    [
-        ("squared_error", 0.0),
-        ("poisson", 0.0),
-        ("gamma", 0.0),
-        ("tweedie", 1.5),
-        ("log_loss", 0.0),
-        ("exponential", 0.0),
-        ("squared_hinge", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("name", "parameter"), cases(CURVED, shares=[0.5]))
 @pytest.mark.parametrize("depth_wise", [False, True])
 def test_newton_steps_agree(name: str, parameter: float, depth_wise: bool) -> None:
-    assert_twins(name, parameter, tree={"depth_wise": depth_wise})
+    assert_references(name, parameter, tree={"depth_wise": depth_wise})
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter"),
-    [
-        ("squared_error", 0.0),
-        ("absolute_error", 0.0),
-        ("quantile", 0.8),
-        ("log_cosh", 0.0),
-        ("poisson", 0.0),
-        ("tweedie", 1.5),
-        ("log_loss", 0.0),
-        ("exponential", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("name", "parameter"), cases(shares=[0.8]))
 def test_gradient_steps_agree(name: str, parameter: float) -> None:
     # The two find a minimiser to some ten digits, so later rounds see gradients that differ there:
     # two rounds are few enough for the trees to be the same.
-    assert_twins(name, parameter, rounds=2, newton=False)
+    assert_references(name, parameter, rounds=2, newton=False)
 
 
 @pytest.mark.parametrize("newton", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 def test_weighted_fits_agree(seed: int, newton: bool) -> None:
-    assert_twins("squared_error", seed=seed, weighted=True, newton=newton)
+    assert_references("squared_error", seed=seed, weighted=True, newton=newton)
 
 
 def test_weighted_medians_agree() -> None:
-    assert_twins("absolute_error", weighted=True, newton=False)
+    assert_references("absolute_error", weighted=True, newton=False)
 
 
 @pytest.mark.parametrize("subsample", [0.7, 0.3, 1e-9])
 @pytest.mark.parametrize("newton", [True, False])
 def test_subsampled_fits_agree(subsample: float, newton: bool) -> None:
     tree = {"min_samples_leaf": 2}
-    assert_twins("squared_error", subsample=subsample, newton=newton, seed=3, tree=tree)
+    assert_references("squared_error", subsample=subsample, newton=newton, seed=3, tree=tree)
 
 
 def test_subsampled_fits_with_drawn_features_agree() -> None:
     tree = {"features_by_tree": 0.7, "features_by_node": 0.7, "features_by_level": 0.7}
-    assert_twins("squared_error", subsample=0.5, seed=9, rounds=6, tree=tree)
+    assert_references("squared_error", subsample=0.5, seed=9, rounds=6, tree=tree)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_regularised_fits_agree(seed: int) -> None:
     tree = {"l2_regularization": 2.0, "max_delta_step": 0.5, "min_child_weight": 1.0}
-    assert_twins("log_loss", seed=seed, tree=tree)
-    assert_twins("squared_error", seed=seed, tree={**tree, "monotone": [1, 0, 0]}, rounds=6)
+    assert_references("log_loss", seed=seed, tree=tree)
+    assert_references("squared_error", seed=seed, tree={**tree, "monotone": [1, 0, 0]}, rounds=6)
 
 
 def test_holdout_rows_are_followed_round_by_round() -> None:

@@ -1,0 +1,23 @@
+// Waiting for another thread, but not for ever.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "base/interrupt.hpp"
+
+namespace bosquet {
+
+// Whether the condition came true in the time given. An interrupt ends the waiting.
+template <class Condition>
+bool wait_at_most(std::chrono::milliseconds limit, Condition holds) {
+    auto end = std::chrono::steady_clock::now() + limit;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() >= end) return false;
+        check_interrupt();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    return true;
+}
+
+}  // namespace bosquet

@@ -1,0 +1,56 @@
+"""Every loss that the core has, with parameters inside its range and targets that it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bosquet import _core
+
+Array = NDArray[np.float64]
+
+TRAITS = {loss["name"]: loss for loss in _core.all_losses()}
+TWO_CLASSES = [name for name, loss in TRAITS.items() if loss["targets"] == "two_classes"]
+REGRESSION = [name for name in TRAITS if name not in TWO_CLASSES]
+POSITIVE = [
+    name for name, loss in TRAITS.items() if loss["targets"] in ("non_negative", "positive")
+]
+CURVED = [name for name, loss in TRAITS.items() if loss["curved"]]
+
+
+def cases(
+    names: Sequence[str] = tuple(TRAITS), shares: Sequence[float] = (0.2, 0.5, 0.9)
+) -> list[tuple[str, float]]:
+    """Each loss with its parameter at some places of its range, or with 0 if it has none."""
+    found = []
+    for name in names:
+        low, high = TRAITS[name]["parameter"] or (0.0, 0.0)
+        found += [(name, low + share * (high - low)) for share in (shares if high > low else [0.0])]
+    return found
+
+
+def parameters_of(name: str, parameter: float) -> list[float]:
+    """What the core is given for a parameter of `cases`."""
+    return [] if TRAITS[name]["parameter"] is None else [parameter]
+
+
+def core_loss(name: str, parameter: float, outputs: int = 1, targets: int = 1) -> _core.Loss:
+    return _core.Loss(name, outputs, targets, parameters_of(name, parameter))
+
+
+def accepted(name: str, y: Array) -> Array:
+    """Targets that the loss is defined for, made of any numbers."""
+    if name in TWO_CLASSES:
+        return (y > 0).astype(np.float64)
+    return np.exp(y) if name in POSITIVE else y
+
+
+def targets_near(name: str, place: float, rows: int = 203, seed: int = 0) -> tuple[Array, Array]:
+    """Accepted targets that scatter around a large or small number by a tenth of it, and weights."""
+    rng = np.random.default_rng(seed)
+    y = place * (1 + 0.1 * rng.normal(size=rows))
+    if name in TWO_CLASSES:
+        y = (y > place).astype(np.float64)
+    return y, rng.choice([0.25, 1.0, 7.0], size=rows)
