@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MAGIC = b"\x89BSQ\r\n\x1a\n"
+VERSION = 4
 
 VECTOR_LEAVES, LISTED_NUMBERS, LISTED_VECTORS, COUNTED_COVERS = 1, 2, 4, 8
 MAX_LISTED_OUTPUTS = 32
@@ -170,7 +171,6 @@ def ensemble_bytes(
     base: tuple[float, ...] = (0.0,),
     categories: dict[int, int] | None = None,
     flags: int | None = None,
-    version: int = 2,
 ) -> bytes:
     """The section of these trees; the flags are those that Bosquet would choose unless given.
 
@@ -184,8 +184,8 @@ def ensemble_bytes(
             if isinstance(node, Split) and node.left_set is None:
                 found[node.feature].add(node.threshold)
     thresholds = [sorted(values) for values in found]
-    leaves = Leaves(ordered, 0 if version == 1 else flags, len(base))
-    out = bytearray(b"" if version == 1 else varint(leaves.flags))
+    leaves = Leaves(ordered, flags, len(base))
+    out = bytearray(varint(leaves.flags))
     out += varint(features) + varint(len(base)) + reals(base)
     for count in levels:
         out += varint(count)
@@ -207,17 +207,20 @@ def checksum(data: bytes, crc: int = 0) -> int:
     return crc ^ 0xFFFFFFFFFFFFFFFF
 
 
-def signed(file: bytes, crc: Any = checksum) -> bytes:
+def sealed(file: bytes, crc: Any = checksum) -> bytes:
     """The file with the length and the checksum that it should have."""
     length = struct.pack("<Q", len(file))
     covered = file[:16] + length + file[32:]
     return file[:16] + length + struct.pack("<Q", crc(covered)) + file[32:]
 
 
-def model_file(
-    ensemble: bytes, metadata: bytes = b"{}", crc: Any = checksum, version: int = 2
-) -> bytes:
-    out = MAGIC + struct.pack("<II", version, 0) + bytes(16)
-    out += b"META" + struct.pack("<Q", len(metadata)) + metadata
-    out += b"TREE" + struct.pack("<Q", len(ensemble)) + ensemble
-    return signed(out, crc)
+def file_of(*sections: tuple[bytes, bytes], crc: Any = checksum) -> bytes:
+    """A file of these sections, each a name and its bytes."""
+    out = MAGIC + struct.pack("<II", VERSION, 0) + bytes(16)
+    for name, content in sections:
+        out += name + struct.pack("<Q", len(content)) + content
+    return sealed(out, crc)
+
+
+def model_file(ensemble: bytes, metadata: bytes = b"{}", crc: Any = checksum) -> bytes:
+    return file_of((b"META", metadata), (b"TREE", ensemble), crc=crc)

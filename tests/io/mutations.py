@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 
 import numpy as np
 from handmade import (
@@ -16,6 +17,7 @@ from handmade import (
     ensemble_bytes,
     model_file,
 )
+from mutate_bytes import mutated
 from random_trees import random_tree
 
 from bosquet import _core
@@ -31,12 +33,10 @@ def small_trees() -> list[Node]:
     return [root, Leaf(0.5), stump, by_category]
 
 
-def small_file(flags: int | None = None, version: int = 2) -> bytes:
+def small_file(flags: int | None = None) -> bytes:
     """Every part of the format: outputs, a tree of one leaf, thresholds, categories."""
-    section = ensemble_bytes(
-        small_trees(), 3, base=(0.5, -1.0), categories={1: 12}, flags=flags, version=version
-    )
-    return model_file(section, METADATA, _core.checksum, version)
+    section = ensemble_bytes(small_trees(), 3, base=(0.5, -1.0), categories={1: 12}, flags=flags)
+    return model_file(section, METADATA, _core.checksum)
 
 
 def forest_file(flags: int | None = None, seed: int = 0, rows: int = 12) -> bytes:
@@ -60,8 +60,7 @@ VECTOR_FLAGS = [
 
 def small_files() -> dict[str, bytes]:
     """A small file of each way to write one."""
-    files = {"version 1": small_file(version=1)}
-    files |= {f"flags {flags}": small_file(flags) for flags in (0, LISTED_NUMBERS)}
+    files = {f"flags {flags}": small_file(flags) for flags in (0, LISTED_NUMBERS)}
     files |= {f"flags {flags}": forest_file(flags) for flags in VECTOR_FLAGS}
     return files
 
@@ -90,36 +89,8 @@ def grown_file(seed: int = 0) -> bytes:
     return _core.write_model(model, METADATA)
 
 
-def mutated(file: bytes, other: bytes, rng: np.random.Generator) -> bytes:
-    """One to four changes: bits, bytes, numbers at the edge, cuts, insertions, repeats, splices."""
-    data = bytearray(file)
-    for _ in range(rng.integers(1, 5)):
-        change = rng.integers(0, 8)
-        at = int(rng.integers(0, max(1, len(data))))
-        size = int(rng.integers(1, 17))
-        if change == 0 and data:
-            data[at] ^= 1 << int(rng.integers(0, 8))
-        elif change == 1 and data:
-            data[at] = int(rng.integers(0, 256))
-        elif change == 2:
-            edge = [0, 1, 0x7F, 0x80, 0xFF][int(rng.integers(0, 5))]
-            data[at : at + size] = bytes([edge]) * min(size, len(data) - at)
-        elif change == 3:
-            del data[at : at + size]
-        elif change == 4:
-            data[at:at] = rng.bytes(size)
-        elif change == 5:
-            data[at:at] = data[at : at + size]
-        elif change == 6:
-            start = int(rng.integers(0, len(other)))
-            data[at : at + size] = other[start : start + size]
-        else:
-            del data[at:]
-    return bytes(data)
-
-
 def mutations(file: bytes, other: bytes, seed: int, count: int) -> Iterator[bytes]:
-    rng = np.random.default_rng(seed)
+    rng = Random(seed)
     made = 0
     while made < count:
         data = mutated(file, other, rng)

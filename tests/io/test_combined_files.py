@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from handmade import MAGIC, signed
-from mutations import mutated, small_file
+from handmade import file_of
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -151,16 +149,17 @@ def test_members_of_other_libraries_are_refused_by_name(tmp_path: Any) -> None:
     line = LogisticRegression(max_iter=1000)
     model = VotingClassifier([("tree", small_tree()), ("line", line)]).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"the learner 'line' is a sklearn\..*LogisticRegression.*pickle"
+        ValueError,
+        match=r"the learner 'line' .*a sklearn\..*LogisticRegression is none; use pickle",
     ):
         model.save(tmp_path / "model.bosquet")
     assert not list(tmp_path.iterdir())
     bags = BaggingClassifier(line, 2).fit(X, y)
-    with pytest.raises(ValueError, match=r"learner 0 is a sklearn.*pickle or joblib"):
+    with pytest.raises(ValueError, match=r"learner 0 .* a sklearn.*pickle or joblib"):
         bags.save(tmp_path / "model.bosquet")
     outer = VotingClassifier([("bags", BaggingClassifier(line, 2))]).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"'bags' \(BaggingClassifier\) cannot be saved: learner 0 is a"
+        ValueError, match=r"'bags' \(BaggingClassifier\) cannot be saved: learner 0 "
     ):
         model_bytes(outer)
     rows = VotingRegressor([("f", RandomForestRegressor(2, keep_rows=True))]).fit(X, y)
@@ -253,7 +252,6 @@ def test_a_description_that_does_not_fit_is_refused(bagged: bytes, path: Any, to
     [
         (("names",), ["a"]),
         (("names",), ["a", "a"]),
-        (("names",), ["a", "weights"]),
         (("names",), ["a", 1]),
         (("dropped",), [True, True]),
         (("dropped",), [False, False]),
@@ -300,46 +298,35 @@ def test_parts_nested_too_deeply_are_refused() -> None:
 def test_a_file_of_parts_made_by_hand_is_read() -> None:
     tree = model_bytes(DecisionTreeRegressor(max_depth=1).fit(X, y))
     written = save_parts([tree, tree], {"a": 1})
-    metadata = b'{"a":1}'
-    by_hand = MAGIC + struct.pack("<II", 3, 0) + bytes(16)
-    for name, section in ((b"META", metadata), (b"PART", tree), (b"PART", tree)):
-        by_hand += name + struct.pack("<Q", len(section)) + section
-    assert signed(by_hand) == written
+    assert file_of((b"META", b'{"a":1}'), (b"PART", tree), (b"PART", tree)) == written
     assert _core.holds_parts(written)
     assert not _core.holds_parts(tree)
     with pytest.raises(ModelFileError):
         _core.read_model(written)
-    with pytest.raises(ModelFileError, match="has no parts"):
+    with pytest.raises(ModelFileError, match="a part is not where it should be"):
         _core.read_parts(tree)
 
 
-def with_other_trees(file: bytes, rng: np.random.Generator) -> bytes:
-    """One member's trees changed, and everything around them signed again."""
-    parts, metadata = load_parts(file)  # type: ignore[misc]
-    which = int(rng.integers(len(parts)))
-    part = parts[which]
-    at = part.index(b"TREE")
-    trees = mutated(part[at + 12 :], small_file(), rng)
-    part = part[:at] + b"TREE" + struct.pack("<Q", len(trees)) + trees
-    parts[which] = signed(part, _core.checksum)
-    return save_parts(parts, metadata)
-
-
-def test_mutated_files_are_refused_or_work(bagged: bytes, voting: bytes) -> None:
-    rng = np.random.default_rng(0)
-    refused = accepted = 0
-    for file, other in ((bagged, voting), (voting, bagged)):
-        for number in range(300):
-            if number % 2:
-                data = signed(mutated(file, other, rng), _core.checksum)
-            else:
-                data = with_other_trees(file, rng)
-            try:
-                model = model_from_bytes(data)
-            except ModelFileError:
-                refused += 1
-            else:
-                model.predict(X)
-                accepted += 1
-    assert refused > 100
-    assert accepted > 10
+@pytest.mark.parametrize(
+    "learner",
+    [
+        DecisionTreeClassifier(max_depth=2),
+        GradientBoostingClassifier(n_estimators=3),
+        bosquet.AdaBoostClassifier(n_estimators=3),
+        VotingClassifier([("boosting", GradientBoostingClassifier(n_estimators=3))]),
+        bosquet.BinomialRegression(),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.parametrize("container", ["frame", "array"])
+def test_a_bag_fitted_to_text_is_read_again(learner: Any, container: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("statsmodels")
+    random = np.random.default_rng(0)
+    size, colour = random.normal(size=120), random.choice(["red", "green"], 120)
+    table = pandas.DataFrame({"size": size, "colour": colour})
+    rows = table if container == "frame" else table.to_numpy(dtype=object)
+    target = (size + (colour == "red") + random.normal(size=120)) > 0
+    bag = BaggingClassifier(learner, 3, random_state=0).fit(rows, target)
+    again = model_from_bytes(model_bytes(bag))
+    np.testing.assert_array_equal(again.predict(rows), bag.predict(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from handmade import signed
+from handmade import sealed
 from mutations import SMALL_FILES, forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
@@ -24,12 +24,12 @@ def test_a_file_cut_off_anywhere_is_refused(file: bytes) -> None:
             load_bytes(file[:length])
 
 
-def test_a_section_cut_off_anywhere_is_refused_even_if_signed(file: bytes) -> None:
+def test_a_section_cut_off_anywhere_is_refused_even_if_sealed(file: bytes) -> None:
     tree_at = file.index(b"TREE")
     for length in range(tree_at + 12, len(file)):
         cut = file[: tree_at + 4] + struct.pack("<Q", length - tree_at - 12)
         with pytest.raises(ModelFileError):
-            load_bytes(signed(cut + file[tree_at + 12 : length], _core.checksum))
+            load_bytes(sealed(cut + file[tree_at + 12 : length], _core.checksum))
 
 
 def test_a_file_with_one_bit_turned_over_is_refused(file: bytes) -> None:
@@ -49,7 +49,7 @@ def test_a_file_with_one_byte_more_is_refused(file: bytes) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_thousands_of_damaged_files_are_refused(seed: int) -> None:
-    files = [small_file(), grown_file(), forest_file(seed=seed), small_file(version=1)]
+    files = [small_file(), grown_file(), forest_file(seed=seed), small_file(0)]
     for file, other in zip(files, files[1:] + files[:1], strict=True):
         for data in mutations(file, other, seed, 800):
             with pytest.raises(ModelFileError):
@@ -67,11 +67,12 @@ def test_other_files_are_told_from_damaged_ones() -> None:
         load_bytes(small_file()[:-1])
 
 
-def test_a_file_of_a_later_format_says_so() -> None:
+def test_a_file_of_another_format_is_refused_with_the_reason() -> None:
     file = small_file()
-    later = file[:8] + struct.pack("<I", 4) + file[12:]
-    with pytest.raises(ModelFileError, match=r"format 4.*newer version"):
-        load_bytes(later)
+    for version, reason in ((5, "newer version"), (3, "never released"), (0, "never released")):
+        other = file[:8] + struct.pack("<I", version) + file[12:]
+        with pytest.raises(ModelFileError, match=rf"format {version}.*{reason}"):
+            load_bytes(sealed(other))
 
 
 def test_an_error_of_a_file_is_a_value_error() -> None:

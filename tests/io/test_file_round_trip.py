@@ -14,18 +14,6 @@ import bosquet
 from bosquet import _core
 from bosquet.io import ModelFileError, load_bytes, model_bytes, model_from_bytes, save_bytes
 
-# small_file as version 1 of the format was written.
-FIRST_VERSION = """
-894253510d0a1a0a01000000000000007f01000000000000d509ce799ce6fba54d4554414a000000000000007b226e61
-6d6573223a5b22616765222c225c7530306539746174225d2c226c6576656c73223a5b312c322e352c6e756c6c2c7472
-75655d2c226e6573746564223a7b2261223a5b5d7d7d54524545fd000000000000000302000000000000e03f00000000
-0000f0bf000c0002000000000000f83f000000000000f07f0001000000000000e8bf04030900000000a0400000a04107
-01020908000040400000104100fca9f1d24d62503f0000803f020200000000400000e040000000000000001040000080
-3f00000000000000d03f0000803f000000000000000cc00000803f0000000000000000e03f0000803f01010001000080
-3f0000803f00000000000000f03f0000803f0000000000000000400000803f0207000209080000404000001041020100
-000000400000e0400000000000000010400000803f00000000000000d03f0000803f000000000000000cc00000803f
-"""
-
 
 @pytest.mark.parametrize(
     "file",
@@ -44,15 +32,9 @@ def test_the_same_trees_written_in_other_ways_are_the_same_model() -> None:
         model, metadata = _core.read_model(SMALL_FILES[f"flags {flags}"])
         assert model.vector_leaves
         assert _core.write_model(model, metadata) == forest_file()
-    for name in ("version 1", "flags 0", "flags 2"):
+    for name in ("flags 0", "flags 2"):
         model, metadata = _core.read_model(SMALL_FILES[name])
         assert _core.write_model(model, metadata) == small_file()
-
-
-def test_a_file_of_the_first_version_stays_readable() -> None:
-    assert load_bytes(bytes.fromhex(FIRST_VERSION))[1] == json.loads(METADATA)
-    model, metadata = _core.read_model(bytes.fromhex(FIRST_VERSION))
-    assert _core.write_model(model, metadata) == small_file()
 
 
 def test_the_page_on_the_format_tells_all_that_a_writer_needs() -> None:

@@ -81,7 +81,7 @@ def test_what_is_missing_is_told(file, field):
     if field == "classes" and metadata["classes"] is None:
         return
     del metadata[field]
-    with pytest.raises(ModelFileError, match="not valid"):
+    with pytest.raises(ModelFileError, match=f"has no '{field}'"):
         model_from_bytes(save_bytes(trees, metadata))
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bosquet._core import ModelFileError
+from bosquet.io.fields import gapless, inner, number, numbers, optional, text, whole
 
 _COLUMNS = ("errors", "alphas", "normalisers", "training_errors")
 _NOT_KEPT = (
     "a model file does not hold the training rows; theory.certificate(model, X, y) has them again"
 )
+_LARGEST_COUNT = 2**63  # of hypotheses, of which there are more than rows
 
 
 def certificate_state(certificate: Any) -> dict[str, Any] | None:
@@ -25,47 +25,42 @@ def certificate_state(certificate: Any) -> dict[str, Any] | None:
     missing = dict(certificate.missing)
     for name in ("margins", "kth_margin_bound"):
         missing.setdefault(name, _NOT_KEPT)
+    hypotheses = certificate.n_hypotheses
     return {
         "variant": certificate.variant,
-        "n_rows": certificate.n_rows,
+        "n_rows": int(certificate.n_rows),
         "vc_dim": None if certificate.vc_dim is None else float(certificate.vc_dim),
-        "n_hypotheses": certificate.n_hypotheses,
+        "n_hypotheses": None if hypotheses is None else int(hypotheses),
         "factor": float(certificate.factor),
         "missing": dict(sorted(missing.items())),
-        **{name: _numbers(getattr(certificate, name)) for name in _COLUMNS},
+        **{name: _column_state(getattr(certificate, name)) for name in _COLUMNS},
     }
 
 
-def certificate_from(state: dict[str, Any] | None) -> Any:
+def certificate_from(state: Any) -> Any:
     """The certificate that `certificate_state` described, None for a file that holds none."""
     if state is None:
         return None
     from bosquet.boosting.certificate import Certificate
 
-    missing = {str(name): str(reason) for name, reason in state["missing"].items()}
-    columns = {name: _array(state[name]) for name in _COLUMNS}
-    if columns["training_errors"] is None or not 0 < int(state["n_rows"]) < 2**53:
-        raise ModelFileError("the certificate of the description is not valid")
+    if not optional(state, "training_errors"):
+        raise ModelFileError("the certificate of the description has no training errors")
+    missing = inner(state, "missing")
+    hypotheses = optional(state, "n_hypotheses")
     return Certificate.from_rounds(
-        variant=str(state["variant"]),
-        n_rows=int(state["n_rows"]),
+        variant=text(state, "variant"),
+        n_rows=whole(state, "n_rows", 1),
         margins=None,
-        vc_dim=None if state["vc_dim"] is None else float(state["vc_dim"]),
-        n_hypotheses=None if state["n_hypotheses"] is None else int(state["n_hypotheses"]),
-        factor=float(state.get("factor", 1.0)),
-        missing=missing,
-        **columns,
+        vc_dim=number(state, "vc_dim", 0) if optional(state, "vc_dim") else None,
+        n_hypotheses=whole(state, "n_hypotheses", 1, _LARGEST_COUNT) if hypotheses else None,
+        factor=number(state, "factor", 0),
+        missing={name: text(missing, name) for name in missing},
+        **{
+            name: numbers(state, name, gaps=True) if optional(state, name) else None
+            for name in _COLUMNS
+        },
     )
 
 
-def _numbers(column: np.ndarray | None) -> list[float] | None:
-    return None if column is None else [float(value) for value in column]
-
-
-def _array(values: list[float] | None) -> np.ndarray | None:
-    if values is None:
-        return None
-    column = np.asarray(values, dtype=float)
-    if column.ndim != 1 or not np.isfinite(column).all():
-        raise ModelFileError("a column of the certificate is not a list of numbers")
-    return column
+def _column_state(column: Any) -> list[Any] | None:
+    return None if column is None else gapless(column)

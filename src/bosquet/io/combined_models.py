@@ -6,69 +6,73 @@ of Bosquet. The one exception is the learner of a bag that held a single class, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bosquet._core import ModelFileError
 from bosquet._parameters import check_parameters
-from bosquet.io.description import (
-    classes_from,
-    classes_state,
-    number_from,
-    number_or_none,
-    plain_parameters,
-)
-
-# Names in files are looked up here.
-BAGGED = ("BaggingClassifier", "BaggingRegressor")
-VOTING = ("VotingClassifier", "VotingRegressor")
+from bosquet._sklearn import tags_of
+from bosquet.io.columns import names_state, put_names
+from bosquet.io.fields import field, flag, inner, listed, texts, whole, wholes
+from bosquet.io.forest_models import out_of_bag_state, put_out_of_bag
+from bosquet.io.kinds import Kind
+from bosquet.io.labels import classes_from, labels_state
+from bosquet.io.members import check_member, check_names, column_kinds, numbers_said
 
 _OOB_NUMBERS = ("oob_score_", "oob_error_", "oob_learner_error_")
+_MOST_FEATURES = 2**30
+
+Members = list[tuple[str, Any]]
 
 
-def combined_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[bytes], dict[str, Any]]:
-    """The members of a fitted model as files, by `write`, and its description."""
-    metadata: dict[str, Any] = {
-        "estimator": type(model).__name__,
-        "parameters": plain_parameters(model),
-        "classes": classes_state(getattr(model, "classes_", None)),
+def _common_state(model: Any) -> dict[str, Any]:
+    return {
+        "classes": labels_state(getattr(model, "classes_", None)),
         "n_features": int(model.n_features_in_),
-        "feature_names": None,
-        "constants": [_constant_of(model, member) for member in model.estimators_],
+        "feature_names": names_state(model),
     }
-    if hasattr(model, "feature_names_in_"):
-        metadata["feature_names"] = [str(name) for name in model.feature_names_in_]
-    describe = _describe_bagged if metadata["estimator"] in BAGGED else _describe_voting
-    names = describe(model, metadata)
-    parts = [
-        part_of(name, member, write)
-        for name, member, constant in zip(
-            names, model.estimators_, metadata["constants"], strict=True
-        )
+
+
+def _put_common(model: Any, state: dict[str, Any]) -> np.ndarray | None:
+    """Give a model the columns and the classes of its description, and return the latter."""
+    n_features = whole(state, "n_features", 1, _MOST_FEATURES)
+    classes = None
+    if type(model).__name__.endswith("Classifier"):
+        classes = model.classes_ = classes_from(field(state, "classes"))
+    put_names(model, state, "feature_names", n_features)
+    return classes
+
+
+# ----------------------------------------------------------------------------------------- bagging
+def _check_bagged(model: Any) -> None:
+    from bosquet.bagging._base import KINDS
+    from bosquet.bagging._learners import check_learner
+
+    check_parameters(model, KINDS)
+    check_learner(model._chosen_estimator(), "estimator")
+
+
+def _describe_bagged(model: Any) -> tuple[Members, dict[str, Any]]:
+    constants = [_constant_of(model, member) for member in model.estimators_]
+    members = [
+        (f"learner {number}", member)
+        for number, (member, constant) in enumerate(zip(model.estimators_, constants, strict=True))
         if constant is None
     ]
-    if not parts:
+    if not members:
         raise ValueError("every bag held one class only: there is no model to write to a file")
-    return parts, metadata
-
-
-def part_of(name: str, member: Any, write: Callable[[Any], bytes]) -> bytes:
-    kind = f"{type(member).__module__}.{type(member).__qualname__}"
-    if not kind.startswith("bosquet."):
-        raise ValueError(
-            f"{name} is a {kind}, which a model file does not carry: members must be Bosquet's own models;"
-            " use pickle or joblib"
-        )
-    try:
-        return write(member)
-    except ValueError as error:
-        raise ValueError(f"{name} ({type(member).__name__}) cannot be saved: {error}") from error
+    return members, _common_state(model) | {
+        "constants": constants,
+        "soft": bool(getattr(model._vote, "soft", False)),
+        "sampler": model._sampler.to_state(),
+        "features": [None if f is None else f.tolist() for f in model._features],
+        "out_of_bag": out_of_bag_state(model, _OOB_NUMBERS),
+    }
 
 
 def _constant_of(model: Any, member: Any) -> int | None:
-    """The place in `classes_` of the class that a constant learner says; None for any other."""
+    """The place in `classes_` of the class that a constant learner predicts; None for any other."""
     if not hasattr(model, "classes_") or not _is_constant(member):
         return None
     return int(np.searchsorted(model.classes_, member.classes_[0]))
@@ -80,176 +84,143 @@ def _is_constant(member: Any) -> bool:
     return type(member) is DummyClassifier and member.classes_.size == 1
 
 
-def _describe_bagged(model: Any, metadata: dict[str, Any]) -> list[str]:
-    metadata["has_estimator"] = model.estimator is not None or model.base_estimator != "deprecated"
-    metadata["sampler"] = model._sampler.to_state()
-    metadata["features"] = [None if f is None else f.tolist() for f in model._features]
-    for name in _OOB_NUMBERS:
-        if hasattr(model, name):
-            metadata[name] = number_or_none(getattr(model, name))
-    if hasattr(model, "oob_curve_"):
-        metadata["oob_curve_"] = [number_or_none(error) for error in model.oob_curve_]
-    return [f"learner {number}" for number in range(len(model.estimators_))]
-
-
-def _describe_voting(model: Any, metadata: dict[str, Any]) -> list[str]:
-    fitted = model.named_estimators_
-    metadata["names"] = list(fitted)
-    metadata["dropped"] = [isinstance(member, str) for member in fitted.values()]
-    return [
-        f"the learner {name!r}" for name, member in fitted.items() if not isinstance(member, str)
-    ]
-
-
-# --------------------------------------------------------------------------------------- and back
-def combined_from(
-    parts: list[bytes], metadata: dict[str, Any], read: Callable[[bytes], Any]
-) -> Any:
-    """The model that `combined_parts` described; members by `read`."""
-    import bosquet.bagging
-
-    name = metadata["estimator"]
-    if name not in (*BAGGED, *VOTING):
-        raise ModelFileError(f"the model is a {name!r} of parts, which this version does not know")
-    classes = classes_from(metadata["classes"]) if name.endswith("Classifier") else None
-    if classes is not None and (classes.size == 0 or (classes[1:] <= classes[:-1]).any()):
-        raise ModelFileError("the classes must ascend")
-    n_features, names = metadata["n_features"], metadata["feature_names"]
-    if type(n_features) is not int or n_features < 1:
-        raise ModelFileError("the number of features is not valid")
-    members = _members(parts, metadata["constants"], read, classes, n_features)
-    build = _bagged_from if name in BAGGED else _voting_from
-    model = build(getattr(bosquet.bagging, name), metadata, members, classes)
-    model.estimators_ = members
-    model.n_features_in_ = n_features
-    if classes is not None:
-        model.classes_ = classes
-    if names is not None:
-        if len(names) != n_features or not all(isinstance(name, str) for name in names):
-            raise ModelFileError("the names of the features do not fit them")
-        model.feature_names_in_ = np.asarray(names, dtype=object)
-    return model
-
-
-def _members(
-    parts: list[bytes],
-    constants: list[Any],
-    read: Callable[[bytes], Any],
-    classes: np.ndarray | None,
-    n_features: int,
-) -> list[Any]:
-    if sum(constant is None for constant in constants) != len(parts):
-        raise ModelFileError("the members do not fit the model's description")
-    left = iter(parts)
-    members = []
-    for constant in constants:
-        if constant is None:
-            member = read(next(left))
-            check_member(member, classes)
-        else:
-            member = _always(constant, classes, n_features)
-        members.append(member)
-    if classes is None and len({_columns_of(member) for member in members}) != 1:
-        raise ModelFileError("the members do not agree on the number of targets")
-    return members
-
-
-def _always(place: Any, classes: np.ndarray | None, n_features: int) -> Any:
-    from sklearn.dummy import DummyClassifier
-
-    if classes is None or type(place) is not int or not 0 <= place < classes.size:
-        raise ModelFileError("the class of a constant member does not exist")
-    learner = DummyClassifier(strategy="most_frequent")
-    return learner.fit(np.zeros((1, n_features)), classes[place : place + 1])
-
-
-def check_member(member: Any, classes: np.ndarray | None) -> None:
-    own = getattr(member, "classes_", None)
-    if (own is None) != (classes is None) or isinstance(own, list):
-        raise ModelFileError(f"a {type(member).__name__} cannot be a member of this model")
-    # A member may lack a class, but its votes are placed by label.
-    if own is not None and classes is not None and not np.isin(own, classes).all():
-        raise ModelFileError("a member knows a class that the model does not")
-
-
-def _columns_of(member: Any) -> int:
-    """Numbers that a regressor says of a row."""
-    if hasattr(member, "_loss_terms"):
-        return int(member._loss_terms.outputs)
-    if hasattr(member, "estimators_"):
-        return _columns_of(member.estimators_[0])
-    return int(member.n_outputs_)
-
-
-def _bagged_from(
-    cls: type, metadata: dict[str, Any], members: list[Any], classes: np.ndarray | None
-) -> Any:
-    from bosquet._sklearn import clone
-    from bosquet.bagging._base import KINDS
-    from bosquet.bagging._learners import ClassVotes, Predictions
+def _build_bagged(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+    from bosquet.bagging._learners import ClassVotes, Predictions, check_learner
     from bosquet.bagging._sampling import Sampler
 
-    model: Any = cls()
-    model.set_params(**metadata["parameters"])
-    check_parameters(model, KINDS)
-    # A learner differs from what it was cloned from by its seeds alone.
-    template = clone(next(member for member in members if not _is_constant(member)))
-    seeds = [name for name in template.get_params() if name.endswith("random_state")]
-    model.estimator_ = template.set_params(**dict.fromkeys(seeds))
-    if metadata["has_estimator"]:
-        model.estimator = template
-    model._sampler = Sampler.from_state(metadata["sampler"])
-    n_features = metadata["n_features"]
-    model._features = [_features(some, n_features) for some in metadata["features"]]
-    for member, some in zip(members, model._features, strict=True):
-        if not _is_constant(member):
-            check_width(member, n_features if some is None else some.size)
+    classes = _put_common(model, state)
+    check_learner(model.estimator_, "learner")
+    constants = listed(state, "constants")
+    model._sampler = Sampler.from_state(inner(state, "sampler"))
+    drawn = listed(state, "features", len(constants))
+    model._features = [_features(some, model.n_features_in_) for some in drawn]
+    if sum(constant is None for constant in constants) != len(members) or not members:
+        raise ModelFileError("the members do not fit the model's description")
+    left, model.estimators_, constant = iter(members), [], _Constants(classes)
+    names = getattr(model, "feature_names_in_", None)
+    for number, features in enumerate(model._features):
+        width = model.n_features_in_ if features is None else features.size
+        if constants[number] is None:
+            member = next(left)
+            check_member(member, classes, width)
+            check_names(member, names if features is None or names is None else names[features])
+        else:
+            member = constant.learner(constants[number], width)
+        model.estimators_.append(member)
+    # Rows are checked by what the learner takes, before the members see them.
+    takes_text = tags_of(model.estimator_).input_tags.string
+    if not takes_text and "text" in column_kinds(model).values():
+        raise ModelFileError("the members take text, and the learner of the model does not")
     if classes is not None:
-        model._vote = ClassVotes(classes, soft=model.voting == "soft")
+        model._vote = ClassVotes(classes, soft=flag(state, "soft"))
     else:
-        model._vote, model._n_targets = Predictions(), _columns_of(members[0])
-    for name in _OOB_NUMBERS:
-        if name in metadata:
-            setattr(model, name, number_from(metadata[name]))
-    if "oob_curve_" in metadata:
-        model.oob_curve_ = np.array([number_from(error) for error in metadata["oob_curve_"]])
+        model._vote, model._n_targets = Predictions(), _agreed_numbers(members)
+    put_out_of_bag(model, inner(state, "out_of_bag"), _OOB_NUMBERS)
     return model
 
 
 def _features(state: Any, n_features: int) -> np.ndarray | None:
     if state is None:
         return None
-    if not state or any(type(f) is not int or not 0 <= f < n_features for f in state):
-        raise ModelFileError("a member has a feature that does not exist")
-    return np.asarray(state, dtype=np.intp)
+    found = wholes({"features": state}, "features", 0, n_features - 1)
+    if not found:
+        raise ModelFileError("a member has no features")
+    return np.asarray(found, dtype=np.intp)
 
 
-def check_width(member: Any, n_features: int) -> None:
-    if member.n_features_in_ != n_features:
-        raise ModelFileError("a member was fitted to another number of features")
+class _Constants:
+    """Learners that predict the same class for every row; bags of the same class share one."""
+
+    def __init__(self, classes: np.ndarray | None):
+        self.classes = classes
+        self.made: dict[tuple[int, int], Any] = {}
+
+    def learner(self, constant: Any, n_features: int) -> Any:
+        from sklearn.dummy import DummyClassifier
+
+        if self.classes is None:
+            raise ModelFileError("a constant member predicts a class, and the model has none")
+        place = whole({"constants": constant}, "constants", 0, self.classes.size - 1)
+        if (place, n_features) not in self.made:
+            # The number of features is the file's word alone: no memory is taken for it.
+            row, label = np.broadcast_to(0.0, (1, n_features)), self.classes[place : place + 1]
+            learner = DummyClassifier(strategy="most_frequent").fit(row, label)
+            self.made[place, n_features] = learner
+        return self.made[place, n_features]
 
 
-def _voting_from(
-    cls: type, metadata: dict[str, Any], members: list[Any], classes: np.ndarray | None
-) -> Any:
-    from sklearn.utils import Bunch
+def _agreed_numbers(members: list[Any]) -> int:
+    found = {numbers_said(member) for member in members}
+    if len(found) != 1:
+        raise ModelFileError("the members do not agree on the number of targets")
+    return found.pop()
 
-    from bosquet._sklearn import clone
+
+# ------------------------------------------------------------------------------------------ voting
+def _check_voting(model: Any) -> None:
     from bosquet.bagging.voting import KINDS
 
-    names, dropped = metadata["names"], metadata["dropped"]
-    if sum(gone is False for gone in dropped) != len(members):
-        raise ModelFileError("the names of the members do not fit them")
-    left = iter(members)
-    fitted = {
-        name: "drop" if gone else next(left) for name, gone in zip(names, dropped, strict=True)
-    }
-    model: Any = cls([(n, m if isinstance(m, str) else clone(m)) for n, m in fitted.items()])
-    model.set_params(**metadata["parameters"])
     check_parameters(model, KINDS)
     model._check_estimators()
     model._kept_weights()
+
+
+def _describe_voting(model: Any) -> tuple[Members, dict[str, Any]]:
+    fitted = model.named_estimators_
+    dropped = [isinstance(member, str) for member in fitted.values()]
+    kept = [name for name, gone in zip(fitted, dropped, strict=True) if not gone]
+    members = [(f"the learner {name!r}", fitted[name]) for name in kept]
+    return members, _common_state(model) | {"names": list(fitted), "dropped": dropped}
+
+
+def _build_voting(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+    from sklearn.utils import Bunch
+
+    classes = _put_common(model, state)
+    names = texts(state, "names")
+    dropped = listed(state, "dropped", len(names))
+    if not set(map(type, dropped)) <= {bool} or dropped.count(False) != len(members):
+        raise ModelFileError("the names of the members do not fit them")
+    if not members or len(model._kept_weights()) != len(members):
+        raise ModelFileError("the weights of the members do not fit them")
     for member in members:
-        check_width(member, metadata["n_features"])
-    model.named_estimators_ = Bunch(**fitted)
+        check_member(member, classes, model.n_features_in_)
+        check_names(member, getattr(model, "feature_names_in_", None))
+    if classes is None:
+        _agreed_numbers(members)
+    else:
+        _check_votes(model, members)
+    left = iter(members)
+    fitted = [
+        (name, "drop" if gone else next(left)) for name, gone in zip(names, dropped, strict=True)
+    ]
+    model.named_estimators_ = Bunch(**dict(fitted))
+    model.estimators_ = members
     return model
+
+
+def _check_votes(model: Any, members: list[Any]) -> None:
+    """The members can vote as they are to, and with decisions in as many columns each."""
+    needed = {"soft": "predict_proba", "real": "decision_function"}.get(model.voting, "predict")
+    if not all(hasattr(member, needed) for member in members):
+        raise ModelFileError(f"a member has no {needed}, which voting={model.voting!r} needs")
+    if model.voting == "real" and any(m.classes_.size != model.classes_.size for m in members):
+        raise ModelFileError("a member does not decide between all classes")
+
+
+KINDS = {
+    f"Bagging{task}": Kind(
+        "bosquet.bagging",
+        _describe_bagged,
+        _build_bagged,
+        _check_bagged,
+        of_parts=True,
+        has_learner=True,
+    )
+    for task in ("Classifier", "Regressor")
+} | {
+    f"Voting{task}": Kind(
+        "bosquet.bagging", _describe_voting, _build_voting, _check_voting, of_parts=True
+    )
+    for task in ("Classifier", "Regressor")
+}

@@ -6,27 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._core import ModelFileError
+from bosquet._core import Ensemble, ModelFileError
 from bosquet._parameters import check_parameters
-from bosquet.io.description import (
-    classes_from,
-    classes_state,
-    number_from,
-    number_or_none,
-    plain_parameters,
-)
+from bosquet.io.fields import field, flag, gapless, inner, listed, number, numbers, table, wholes
+from bosquet.io.kinds import Kind
+from bosquet.io.labels import classes_from, labels_state
+from bosquet.io.mixture_models import check_no_trees, no_trees
 
-NAMES = ("HaarBoostClassifier",)
 _ROUND_FIELDS = ("scale", "size", "alpha", "error", "normaliser")
+_LARGEST = float(np.finfo(np.float32).max)
+_MOST_FEATURES = 2**31 - 1
 
 
-def image_metadata(model: Any) -> dict[str, Any]:
-    """The description of a fitted vote. Its certificate is about training images, and stays behind."""
+def _check(model: Any) -> None:
+    from bosquet.vision.features import check_window
+    from bosquet.vision.haar_boost import CHECKS
+
+    check_parameters(model, CHECKS)
+    if model.window is not None:
+        check_window(model.window)
+
+
+def _describe(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+    """Its certificate is about training images, and stays behind."""
     vote = model._vote
-    return {
-        "estimator": type(model).__name__,
-        "parameters": plain_parameters(model),
-        "classes": classes_state(model.classes_),
+    return no_trees(), {
+        "classes": labels_state(model.classes_),
         "window": list(model.window_),
         "grey": float(model._grey.factor),
         "normalise": bool(vote.normalise),
@@ -38,91 +43,87 @@ def image_metadata(model: Any) -> dict[str, Any]:
         "leaves": vote.leaves.tolist(),
         "mean_image": model.mean_image_.tolist(),
         "rounds": {
-            name: [number_or_none(getattr(kept, name)[0]) for kept in model._kept]
+            name: gapless([getattr(kept, name)[0] for kept in model._kept])
             for name in _ROUND_FIELDS
         },
-        "train_score": model.train_score_.tolist(),
+        "train_score": gapless(model.train_score_),
     }
 
 
-def image_from(ensemble: Any, metadata: dict[str, Any]) -> Any:
-    """The estimator that `image_metadata` described."""
+def _build(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     from bosquet.vision.features import check_window
-    from bosquet.vision.haar_boost import CHECKS, HaarBoostClassifier
     from bosquet.vision.stacks import GreyScale
 
-    if ensemble.n_trees != 0:
-        raise ModelFileError("a vote of stumps on images holds no trees")
-    model: Any = HaarBoostClassifier()
-    model.set_params(**metadata["parameters"])
-    check_parameters(model, CHECKS)
-    if model.window is not None:
-        model.window = check_window(model.window)
-    threads = model.n_jobs
-    if threads is not None and not (isinstance(threads, int) and abs(threads) < 2**15):
-        raise ModelFileError(f"n_jobs={threads!r} is not a number of threads")
-    model.classes_ = classes_from(metadata["classes"])
+    check_no_trees(trees)
+    model.classes_ = classes_from(field(state, "classes"))
     if model.classes_.size != 2:
         raise ModelFileError(f"a HaarBoostClassifier has two classes, not {model.classes_.size}")
-    model.window_ = check_window(metadata["window"])
+    model.window_ = check_window(wholes(state, "window", 3, length=2))
     model.n_features_in_ = model.window_[0] * model.window_[1]
-    if metadata["grey"] not in (1.0, 255.0):
+    if number(state, "grey") not in (1.0, 255.0):
         raise ModelFileError("the scale of the grey levels is neither 1 nor 255")
-    model._grey = GreyScale(float(metadata["grey"]))
-    model._vote = _vote_from(metadata, model.window_)
+    model._grey = GreyScale(float(state["grey"]))
+    width, height = model.window_
+    model.mean_image_ = table(state, "mean_image", (height, width), low=0, high=_LARGEST)
+    model._vote = _vote_from(state, model.window_)
     rounds = model._vote.n_rounds
-    model.mean_image_ = _floats(metadata["mean_image"], model.window_[::-1], "the mean image")
-    model.train_score_ = _floats(metadata["train_score"], (rounds,), "the training errors")
-    model._kept = _rounds_from(metadata["rounds"], model.train_score_)
+    model.train_score_ = numbers(state, "train_score", rounds, gaps=True)
+    model._kept = _rounds_from(inner(state, "rounds"), model.train_score_)
     return model
 
 
-def _vote_from(metadata: dict[str, Any], window: tuple[int, int]) -> Any:
+def _vote_from(state: dict[str, Any], window: tuple[int, int]) -> Any:
     from bosquet.vision.features import HaarFeatures
     from bosquet.vision.haar_stumps import SettledVote
     from bosquet.vision.integral import native_values
 
-    rectangles = np.asarray(metadata["rectangles"])
-    numbers, tilted = np.asarray(metadata["numbers"]), np.asarray(metadata["tilted"])
+    rectangles = listed(state, "rectangles")
     rounds = len(rectangles)
-    if rounds == 0 or rectangles.dtype.kind != "i" or np.abs(rectangles).max() > 2**30:
-        raise ModelFileError("the rectangles of the features are not whole numbers")
-    if numbers.dtype.kind != "i" or numbers.shape != (rounds,) or (numbers < 0).any():
-        raise ModelFileError("the numbers of the features are not valid")
-    if tilted.dtype != bool or not isinstance(metadata["normalise"], bool):
-        raise ModelFileError("whether features are tilted, or normalised, is not told")
-    weights = _floats(metadata["weights"], (rounds, 3), "the weights of the rectangles")
-    thresholds = _floats(metadata["thresholds"], (rounds,), "the thresholds")
-    features = HaarFeatures(rectangles.astype(np.int32), weights.astype(np.float32), tilted, window)
+    if rounds == 0:
+        raise ModelFileError("a vote has at least one round")
+    corners = [_rectangles_from(one) for one in rectangles]
+    tilted = listed(state, "tilted", rounds)
+    if not set(map(type, tilted)) <= {bool}:
+        raise ModelFileError("whether features are tilted is not told")
+    limits: Any = {"low": -_LARGEST, "high": _LARGEST}
+    features = HaarFeatures(
+        np.array(corners, dtype=np.int32),
+        table(state, "weights", (rounds, 3), **limits).astype(np.float32),
+        np.array(tilted, dtype=bool),
+        window,
+    )
     vote = SettledVote(
         features,
-        numbers,
-        thresholds.astype(np.float32),
-        _floats(metadata["leaves"], (rounds, 2), "the leaves"),
-        metadata["normalise"],
+        np.array(wholes(state, "numbers", 0, _MOST_FEATURES, length=rounds)),
+        numbers(state, "thresholds", rounds, **limits).astype(np.float32),
+        table(state, "leaves", (rounds, 2), **limits),
+        flag(state, "normalise"),
     )
     # Looks at every rectangle before the first window is asked about.
     native_values(np.zeros((1, window[1], window[0]), np.uint8), features, vote.normalise, 1)
     return vote
 
 
+def _rectangles_from(state: Any) -> np.ndarray:
+    """Three rectangles of four whole numbers."""
+    found = table({"rectangles": state}, "rectangles", (3, 4), low=-(2**30), high=2**30)
+    if (found != np.floor(found)).any():
+        raise ModelFileError("the rectangles of the features are not whole numbers")
+    return found
+
+
 def _rounds_from(state: dict[str, Any], training_errors: np.ndarray) -> list[Any]:
     from bosquet.boosting._vote_stepper import Kept
 
-    fields = {name: [number_from(value) for value in state[name]] for name in _ROUND_FIELDS}
-    if any(len(values) != training_errors.size for values in fields.values()):
-        raise ModelFileError("the rounds of the description do not fit the vote")
+    rounds = training_errors.size
+    fields = {name: numbers(state, name, rounds, gaps=True) for name in _ROUND_FIELDS}
     return [
         Kept(
-            **{name: np.array([values[t]]) for name, values in fields.items()},
+            **{name: values[t : t + 1] for name, values in fields.items()},
             training_error=float(training_errors[t]),
         )
-        for t in range(training_errors.size)
+        for t in range(rounds)
     ]
 
 
-def _floats(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
-    array = np.asarray(values, dtype=float)
-    if array.shape != shape or not (np.abs(array) <= np.finfo(np.float32).max).all():
-        raise ModelFileError(f"{what} are not finite numbers of shape {shape}")
-    return array
+KINDS = {"HaarBoostClassifier": Kind("bosquet.vision", _describe, _build, _check)}

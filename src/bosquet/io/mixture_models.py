@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import Ensemble, ModelFileError
-from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.columns import names_state, put_names
+from bosquet.io.fields import field, flag, inner, listed, numbers, optional, table, whole
+from bosquet.io.kinds import Kind
+from bosquet.io.labels import labels_state
 
 
 def no_trees() -> Ensemble:
@@ -15,8 +18,16 @@ def no_trees() -> Ensemble:
     return Ensemble(n_features=0, n_outputs=1, base=[0.0], categories=[])
 
 
-def mixture_metadata(mixture: Any) -> dict[str, Any]:
-    """Parameters, the state of the rule, and the step that is open, if one is."""
+def check_no_trees(trees: Ensemble) -> None:
+    if trees.n_trees or trees.n_features or trees.n_outputs != 1:
+        raise ModelFileError("the model holds no trees, and the file does")
+
+
+def _check(mixture: Any) -> None:
+    """The parameters are checked when the game starts."""
+
+
+def _describe(mixture: Any) -> tuple[Ensemble, dict[str, Any]]:
     from bosquet.experts._game import open_step
     from bosquet.experts.losses import UserLoss
 
@@ -26,74 +37,59 @@ def mixture_metadata(mixture: Any) -> dict[str, Any]:
             "a mixture with a loss of your own holds your code, which a model file does not carry; use"
             " pickle or joblib"
         )
-    parameters = plain_parameters(mixture)
-    for name in ("rule", "random_state", "classes"):
-        parameters.pop(name, None)
-    rule = mixture._rule
     pending = open_step(mixture._core)
-    names = getattr(mixture, "feature_names_in_", None)
-    return {
-        "estimator": "Mixture",
-        "parameters": parameters,
-        "rule": {"name": rule.name, "parameters": plain_parameters(rule)},
-        "classes": classes_state(mixture._classes),
-        "experts": mixture.n_features_in_,
-        "names": None if names is None else [str(name) for name in names],
+    return no_trees(), {
+        "classes": labels_state(mixture._classes),
+        "experts": int(mixture.n_features_in_),
+        "names": names_state(mixture),
         "horizon": mixture._horizon,
-        "seed": mixture._seed,
+        "seed": int(mixture._seed),
         "warned": bool(mixture._warned),
         "state": mixture._core.state(),
         "open": None if pending is None else [part.tolist() for part in pending],
     }
 
 
-def mixture_from(ensemble: Ensemble, metadata: dict[str, Any]) -> Any:
-    """The mixture that `mixture_metadata` described."""
-    from bosquet.experts import Mixture
-    from bosquet.experts.rules import RULES
-
-    if ensemble.n_trees != 0:
-        raise ModelFileError("a mixture of experts holds no trees")
-    described = metadata["rule"]
-    if described["name"] not in RULES:
-        raise ModelFileError(f"the rule {described['name']!r} is not one this version knows")
-    rule = RULES[described["name"]]().set_params(**described["parameters"])
-    mixture = Mixture(rule).set_params(**metadata["parameters"])
-    if metadata["classes"] is not None:
-        mixture.classes = classes_from(metadata["classes"])
-    experts, horizon, seed = metadata["experts"], metadata["horizon"], metadata["seed"]
-    # As many numbers as experts stand in the file, so that room for them is never made up.
-    if type(experts) is not int or experts != len(metadata["state"]["played"]):
-        raise ModelFileError("the number of experts does not fit the state")
-    if horizon is not None and (type(horizon) is not int or horizon < 1):
-        raise ModelFileError("the number of steps is not valid")
-    if type(seed) is not int or not 0 <= seed < 2**64:
-        raise ModelFileError("the seed is not valid")
-    mixture._start(experts, horizon, seed)
-    mixture._warned = bool(metadata["warned"])
-    if metadata["names"] is not None:
-        names = np.asarray(metadata["names"], dtype=object)
-        if names.shape != (experts,) or not all(isinstance(name, str) for name in names):
-            raise ModelFileError("the names of the experts do not fit them")
-        mixture.feature_names_in_ = names
-    mixture._resume(_fields(metadata["state"]), _open_step(mixture, metadata["open"]))
+def _build(mixture: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+    check_no_trees(trees)
+    learned, experts = inner(state, "state"), whole(state, "experts", 1)
+    _check_sizes(mixture, learned, experts, state)
+    horizon = whole(state, "horizon", 1) if optional(state, "horizon") else None
+    mixture._start(experts, horizon, whole(state, "seed", 0, 2**64 - 1))
+    mixture._warned = flag(state, "warned")
+    put_names(mixture, state, "names", experts)
+    known = mixture._core.state()
+    if learned.keys() != known.keys():
+        raise ModelFileError("the state of the mixture does not fit its rule")
+    fields = {name: numbers(learned, name, len(known[name])).tolist() for name in known}
+    mixture._resume(fields, _open_step(mixture, state))
     return mixture
 
 
-def _fields(state: Any) -> dict[str, list[float]]:
-    """Lists of numbers by name; the core checks which, how many and within what."""
-    for name, values in state.items():
-        if not isinstance(values, list) or not all(type(v) in (int, float) for v in values):
-            raise ModelFileError(f"the state's {name!r} is not a list of numbers")
-    return {name: [float(v) for v in values] for name, values in state.items()}
+def _check_sizes(
+    mixture: Any, learned: dict[str, Any], experts: int, state: dict[str, Any]
+) -> None:
+    """What the game takes memory for stands in the file: the experts, the classes, the rule's matrix."""
+    from bosquet.experts.rules import rule_of
+
+    numbers(learned, "played", experts)
+    if rule_of(mixture.rule).name == "ridge":
+        numbers(learned, "rule.root", experts**2)
+    if isinstance(mixture.classes, int):
+        listed(inner(state, "classes"), "values", mixture.classes)
 
 
-def _open_step(mixture: Any, parts: Any) -> Any:
-    if parts is None:
+def _open_step(mixture: Any, state: dict[str, Any]) -> Any:
+    if not optional(state, "open"):
         return None
-    forecasts, awake = (np.asarray(part, dtype=float) for part in parts)
-    width = int(np.prod(mixture._step_shape))
-    rows = int(mixture.block)
-    if forecasts.shape != (rows, width) or awake.shape != (rows, mixture.n_features_in_):
+    step = dict(zip(("forecasts", "awake"), field(state, "open"), strict=True))
+    rows, experts = int(mixture.block), mixture.n_features_in_
+    if rows > len(step["forecasts"]):
         raise ModelFileError("the open step does not have the shape of a step")
-    return forecasts, (awake != 0).astype(np.uint8)
+    forecasts = table(step, "forecasts", (rows, int(np.prod(mixture._step_shape))))
+    awake = table(step, "awake", (rows, experts), low=0, high=1)
+    return forecasts, awake.astype(np.uint8)
+
+
+# What a mixture predicts depends on the shape that it is asked in, which a model around it does not know.
+KINDS = {"Mixture": Kind("bosquet.experts", _describe, _build, _check, outermost=True)}

@@ -1,4 +1,4 @@
-"""Single trees and forests to the description of a model file, and back."""
+"""Single trees to the description of a model file, and back."""
 
 from __future__ import annotations
 
@@ -6,194 +6,212 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._core import ModelFileError
-from bosquet._fitted import remember_columns
+from bosquet._core import Ensemble, ModelFileError
 from bosquet._parameters import check_parameters
-from bosquet.io.description import (
-    classes_from,
-    classes_state,
-    number_from,
-    number_or_none,
-    plain_parameters,
+from bosquet.io.columns import put_columns
+from bosquet.io.fields import (
+    field,
+    flag,
+    gapless,
+    inner,
+    listed,
+    numbers,
+    optional,
+    table,
+    whole,
+    wholes,
 )
+from bosquet.io.kinds import Kind
+from bosquet.io.labels import classes_from, labels_state
+from bosquet.trees.node_splits import COMPETITOR, SURROGATE, NodeSplits
 
-# What a tree knows of its nodes besides the rules, which the core's part of the file holds.
-_NODE_FIELDS = ("n_rows", "weight", "impurity")
-
-
-def tree_metadata(estimator: Any) -> dict[str, Any]:
-    """The description of a fitted decision tree."""
-    tree = estimator.tree_
-    metadata = _common(estimator)
-    metadata["nodes"] = {name: getattr(tree, name).tolist() for name in _NODE_FIELDS}
-    metadata["nodes"]["value"] = tree.value.tolist()
-    metadata["nodes"]["competitors"] = [[_split(s) for s in at] for at in tree.competitors]
-    metadata["nodes"]["surrogates"] = [[_split(s) for s in at] for at in tree.surrogates]
-    if getattr(estimator, "_costs", None) is not None:
-        metadata["row_factor"] = estimator._costs.row_factor.tolist()
-        metadata["share_factor"] = estimator._costs.share_factor.tolist()
-    return metadata
+# Of the fields of competitors and surrogates, so that the same model is written as the same bytes.
+_ORDER = ("feature", "threshold", "left_categories", "gain", "agreement", "reversed")
+_LARGEST = float(np.finfo(float).max)
 
 
-def _split(split: dict[str, Any]) -> dict[str, Any]:
-    """A competitor or surrogate as JSON holds it, which has no NaN and no infinity."""
-    plain = dict(split)
-    threshold = float(plain["threshold"])
-    plain["threshold"] = threshold if np.isfinite(threshold) else str(threshold)
-    return plain
-
-
-def _split_from(state: dict[str, Any]) -> dict[str, Any]:
-    split = dict(state)
-    split["feature"], split["threshold"] = int(split["feature"]), float(split["threshold"])
-    if split["left_categories"] is not None:
-        split["left_categories"] = [int(code) for code in split["left_categories"]]
-    return split
-
-
-def tree_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
-    """The decision tree that `tree_metadata` described."""
-    from bosquet.trees._class_costs import ClassCosts
-    from bosquet.trees.arrays import TreeArrays
+def _check(model: Any) -> None:
     from bosquet.trees.cart import CHECKS
 
-    model = _bare(cls, ensemble, metadata, CHECKS)
-    if ensemble.n_trees != 1:
-        raise ModelFileError(f"a decision tree is one tree, not {ensemble.n_trees}")
-    rules, nodes = ensemble.tree_arrays(0), metadata["nodes"]
+    check_parameters(model, CHECKS)
+    model._check_criterion()
+
+
+def _describe(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+    tree, costs = model.tree_, getattr(model, "_costs", None)
+    return model._ensemble, common_state(model) | {
+        "nodes": {
+            "n_rows": tree.n_rows.tolist(),
+            "weight": tree.weight.tolist(),
+            "impurity": tree.impurity.tolist(),
+            "value": tree.value.tolist(),
+            "competitors": _splits_state(tree.competitors),
+            "surrogates": _splits_state(tree.surrogates),
+        },
+        "costs": None if costs is None else _costs_state(costs),
+    }
+
+
+def _build(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+    from bosquet.trees.arrays import TreeArrays
+
+    put_common(model, trees, state)
+    if trees.n_trees != 1:
+        raise ModelFileError(f"a decision tree is one tree, not {trees.n_trees}")
+    rules, nodes = trees.tree_arrays(0), inner(state, "nodes")
+    size, outputs = rules["left"].size, trees.n_outputs
+    if hasattr(model, "classes_"):
+        outputs = int(np.sum(model.n_classes_))
     model.tree_ = TreeArrays(
         **{
             name: rules[name]
             for name in ("feature", "threshold", "left", "right", "missing_left", "gain")
         },
         left_categories=rules["left_categories"],
-        value=np.asarray(nodes["value"], dtype=float),
-        **{name: nodes[name] for name in _NODE_FIELDS},
-        competitors=[[_split_from(s) for s in at] for at in nodes["competitors"]],
-        surrogates=[[_split_from(s) for s in at] for at in nodes["surrogates"]],
+        value=table(nodes, "value", (size, outputs)),
+        n_rows=np.array(wholes(nodes, "n_rows", 0, length=size)),
+        weight=numbers(nodes, "weight", size, low=0),
+        impurity=numbers(nodes, "impurity", size),
+        competitors=_splits_from(inner(nodes, "competitors"), size, model._encoder, COMPETITOR),
+        surrogates=_splits_from(inner(nodes, "surrogates"), size, model._encoder, SURROGATE),
     )
-    outputs = int(np.sum(model.n_classes_)) if hasattr(model, "classes_") else ensemble.n_outputs
-    if model.tree_.value.shape != (model.tree_.n_nodes, outputs):
-        raise ModelFileError("the values of the nodes do not fit the tree")
-    if not np.isfinite(model.tree_.value).all():
-        raise ModelFileError("the value of a node is not finite")
-    for split in (s for at in model.tree_.surrogates for s in at):
-        if not 0 <= split["feature"] < model.n_features_in_:
-            raise ModelFileError("the feature of a surrogate does not exist")
-    if isinstance(getattr(model, "classes_", None), list):
-        model._costs = None
-    elif hasattr(model, "classes_"):
-        row_factor = np.asarray(metadata["row_factor"], dtype=float)
-        share_factor = np.asarray(metadata["share_factor"], dtype=float)
-        if row_factor.shape != model.classes_.shape or share_factor.shape != row_factor.shape:
-            raise ModelFileError("the factors of the classes do not fit them")
-        costs = None if model.costs is None else np.asarray(model.costs, dtype=float)
-        model._costs = ClassCosts(row_factor, share_factor, costs)
-    else:
-        model.n_outputs_ = ensemble.n_outputs
+    _check_nodes(model, rules)
+    if hasattr(model, "classes_"):
+        several = isinstance(model.classes_, list)
+        model._costs = None if several else _costs_from(inner(state, "costs"), model.classes_)
     return model
 
 
-def forest_metadata(estimator: Any) -> dict[str, Any]:
-    """The description of a fitted forest."""
-    if hasattr(estimator, "_row_leaves"):
-        raise ValueError(
-            "a forest with keep_rows=True holds training rows, which a model file does not carry;"
-            " use pickle or joblib"
-        )
-    metadata = _common(estimator)
-    metadata["keys"] = estimator._keys
-    metadata["seed"] = estimator._seed
-    metadata["draws"] = estimator._draws
-    if hasattr(estimator, "merged_rows_"):
-        metadata["merged_rows"] = [int(rows) for rows in estimator.merged_rows_]
-    kept = estimator._kept_rows
-    metadata["kept_rows"] = None if kept is None else kept.tolist()
-    for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
-        if hasattr(estimator, name):
-            metadata[name] = number_or_none(getattr(estimator, name))
-    if hasattr(estimator, "oob_curve_"):
-        metadata["oob_curve_"] = [number_or_none(error) for error in estimator.oob_curve_]
-    return metadata
-
-
-def forest_from(cls: type, ensemble: Any, metadata: dict[str, Any]) -> Any:
-    """The forest that `forest_metadata` described."""
-    from bosquet.forests._base import CHECKS
-
-    model = _bare(cls, ensemble, metadata, CHECKS)
-    model._keys = [int(key) for key in metadata["keys"]]
-    if len(model._keys) != ensemble.n_trees or not all(0 <= k < 2**64 for k in model._keys):
-        raise ModelFileError("the keys of the trees do not fit the trees")
-    model._seed, model._draws = int(metadata["seed"]), int(metadata["draws"])
-    if not 1 <= model._draws <= 2**32 or model.n_samples_fit_ > 2**32:
-        raise ModelFileError("the size of the bags is not valid")
-    if "merged_rows" in metadata:
-        model.merged_rows_ = [int(rows) for rows in metadata["merged_rows"]]
-        if (
-            min(model.merged_rows_, default=0) < 1
-            or sum(model.merged_rows_) != model.n_samples_fit_
-        ):
-            raise ModelFileError("the rows of the merged parts do not fit the forest")
-    kept = metadata["kept_rows"]
-    model._kept_rows = None if kept is None else np.asarray(kept, dtype=np.int64)
-    model._hardened = None
-    if getattr(model, "voting", "soft") == "hard":
-        model._hardened = model._harden()
+def _check_nodes(model: Any, rules: dict[str, Any]) -> None:
+    """What is known of the nodes fits the trees that predict."""
+    tree = model.tree_
+    stored, leaf = rules["value"].reshape(tree.n_nodes, -1), tree.is_leaf
+    value = tree.value[:, -stored.shape[1] :]  # of two classes the second alone is stored
+    if not np.array_equal(value[leaf], stored[leaf]):
+        raise ModelFileError("the values of the leaves are not those of the tree")
+    if not np.array_equal(tree.weight.astype(np.float32), rules["cover"]):
+        raise ModelFileError("the weights of the nodes are not those of the tree")
     if not hasattr(model, "classes_"):
-        model.n_outputs_ = ensemble.n_outputs
-    for name in ("oob_error_", "oob_tree_error_", "oob_score_"):
-        if name in metadata:
-            setattr(model, name, number_from(metadata[name]))
-    if "oob_curve_" in metadata:
-        model.oob_curve_ = np.array([number_from(error) for error in metadata["oob_curve_"]])
-    return model
+        return
+    if (tree.value < 0).any():
+        raise ModelFileError("the share of a class in a node is negative")
+    ends = np.cumsum(np.atleast_1d(model.n_classes_))[:-1]
+    for shares in np.split(tree.value, ends, axis=1):
+        if (np.abs(shares.sum(axis=1) - 1) > 1e-9).any():
+            raise ModelFileError("the shares of the classes in a node do not add up to 1")
 
 
-def _put_classes(model: Any, state: Any, stored: int) -> None:
-    """The classes of one target, or of several; a leaf of two classes stores one number."""
-    if isinstance(state, list):
-        model.classes_ = [classes_from(some) for some in state]
-        counts = model.n_classes_ = [some.size for some in model.classes_]
-        wanted = sum(counts)
-        if len(counts) < 2:
-            raise ModelFileError("the classes of one target are no list")
-    else:
-        model.classes_ = classes_from(state)
-        model.n_classes_ = model.classes_.size
-        counts, wanted = [model.n_classes_], 1 if model.n_classes_ == 2 else model.n_classes_
-    model.n_outputs_ = len(counts)
-    if min(counts) < 2 or stored != wanted:
-        raise ModelFileError("the number of classes does not fit the trees")
-
-
-def _common(estimator: Any) -> dict[str, Any]:
+def _costs_state(costs: Any) -> dict[str, Any]:
     return {
-        "estimator": type(estimator).__name__,
-        "parameters": plain_parameters(estimator),
-        "encoder": estimator._encoder.to_state(),
-        "classes": classes_state(getattr(estimator, "classes_", None)),
-        "rows": estimator.n_samples_fit_,
+        "row_factor": costs.row_factor.tolist(),
+        "share_factor": costs.share_factor.tolist(),
+        "matrix": None if costs.costs is None else costs.costs.tolist(),
     }
 
 
-def _bare(cls: type, ensemble: Any, metadata: dict[str, Any], checks: Any) -> Any:
-    """A model with what trees and forests have in common."""
-    from bosquet.data import TableEncoder
+def _costs_from(state: dict[str, Any], classes: np.ndarray) -> Any:
+    from bosquet.trees._class_costs import ClassCosts
 
-    model: Any = cls()
-    model.set_params(**metadata["parameters"])
-    check_parameters(model, checks)
-    encoder = TableEncoder.from_state(metadata["encoder"])
-    if encoder.n_features != ensemble.n_features:
-        raise ModelFileError("the trees do not fit the model's description")
-    if list(encoder.categories) != list(ensemble.categories):
-        raise ModelFileError("the trees' categories do not fit the model's description")
-    if cls.__name__.endswith("Classifier"):
-        _put_classes(model, metadata["classes"], ensemble.n_outputs)
-    if ensemble.n_outputs > 1 and not ensemble.vector_leaves:
+    size, matrix = classes.size, None
+    if optional(state, "matrix"):
+        matrix = table(state, "matrix", (size, size), low=0)
+    return ClassCosts(
+        numbers(state, "row_factor", size, low=0),
+        numbers(state, "share_factor", size, low=0),
+        matrix,
+    )
+
+
+# --------------------------------------------------------------------- competitors and surrogates
+def _splits_state(splits: NodeSplits) -> dict[str, Any]:
+    codes = splits.left_categories
+    columns = {name: _column_state(values) for name, values in splits.columns.items()}
+    columns["left_categories"] = [codes.get(place) for place in range(splits.n_splits)]
+    return {"counts": splits.counts.tolist()} | {
+        name: columns[name] for name in _ORDER if name in columns
+    }
+
+
+def _column_state(values: np.ndarray) -> list[Any]:
+    return gapless(values) if values.dtype.kind == "f" else values.tolist()
+
+
+def _splits_from(state: dict[str, Any], size: int, encoder: Any, names: Any) -> NodeSplits:
+    """The splits of so many nodes besides their own."""
+    counts = wholes(state, "counts", 0, length=size)
+    total = sum(counts)
+    features = wholes(state, "feature", 0, encoder.n_features - 1, length=total)
+    threshold = numbers(state, "threshold", total, low=-_LARGEST, high=_LARGEST, gaps=True)
+    codes = {}
+    for place, some in enumerate(listed(state, "left_categories", total)):
+        known = _codes_from(some, encoder.categories[features[place]])
+        if known is not None:
+            codes[place] = known
+        elif np.isnan(threshold[place]):
+            raise ModelFileError("a competitor or surrogate has no threshold")
+    columns = {"feature": features, "threshold": threshold}
+    for name in names:
+        if name == "reversed":
+            turned = listed(state, name, total)
+            columns[name] = [flag({name: one}, name) for one in turned]
+        elif name not in columns:
+            columns[name] = numbers(state, name, total)
+    return NodeSplits(counts, {name: columns[name] for name in names}, codes)
+
+
+def _codes_from(state: Any, levels: int) -> list[int] | None:
+    """The categories that go left, of a feature with levels; None of any other."""
+    if (state is not None) != (levels > 0):
+        raise ModelFileError("a competitor or surrogate does not fit the feature it asks about")
+    if state is None:
+        return None
+    return wholes({"left_categories": state}, "left_categories", 0, levels - 1)
+
+
+# ------------------------------------------------------------------- what trees and forests share
+def common_state(model: Any) -> dict[str, Any]:
+    return {
+        "encoder": model._encoder.to_state(),
+        "classes": labels_state(getattr(model, "classes_", None)),
+        "rows": int(model.n_samples_fit_),
+    }
+
+
+def put_common(model: Any, trees: Ensemble, state: dict[str, Any]) -> None:
+    """Give a tree or a forest its trees, its columns and its classes."""
+    if trees.n_outputs > 1 and not trees.vector_leaves:
         raise ModelFileError("the leaves do not fit the model's description")
-    model._ensemble = ensemble
-    model.n_samples_fit_ = int(metadata["rows"])
-    remember_columns(model, encoder)
-    return model
+    put_columns(model, state, trees)
+    model._ensemble = trees
+    model.n_samples_fit_ = whole(state, "rows", 1)
+    if type(model).__name__.endswith("Classifier"):
+        _put_classes(model, field(state, "classes"))
+        counts = np.atleast_1d(model.n_classes_).tolist()
+        if not trees.holds_shares(counts):
+            raise ModelFileError("the leaves do not hold shares of the classes")
+    else:
+        model.n_outputs_ = trees.n_outputs
+        if any(trees.base):
+            raise ModelFileError("a tree that is grown by impurity does not start from a number")
+        if not np.isfinite(trees.reach()).all():
+            raise ModelFileError("the values of the leaves add up to infinity")
+
+
+def _put_classes(model: Any, state: Any) -> None:
+    """The classes of one target, or of several."""
+    if isinstance(state, list):
+        model.classes_ = [classes_from(some) for some in state]
+        model.n_classes_ = [some.size for some in model.classes_]
+        model.n_outputs_ = len(model.classes_)
+    else:
+        model.classes_ = classes_from(state)
+        model.n_classes_ = model.classes_.size
+        model.n_outputs_ = 1
+    if np.min(model.n_classes_, initial=2) < 2 or (isinstance(state, list) and len(state) < 2):
+        raise ModelFileError("a classifier has two classes at least, and several targets or one")
+
+
+KINDS = {
+    name: Kind("bosquet.trees", _describe, _build, _check)
+    for name in ("DecisionTreeClassifier", "DecisionTreeRegressor")
+}

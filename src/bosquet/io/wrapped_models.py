@@ -6,237 +6,274 @@ the description.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bosquet._core import ModelFileError
 from bosquet._parameters import check_parameters
-from bosquet.io.combined_models import part_of
-from bosquet.io.description import classes_from, classes_state, plain_parameters
+from bosquet.io.fields import (
+    choice,
+    field,
+    flag,
+    inner,
+    listed,
+    number,
+    numbers,
+    optional,
+    table,
+    whole,
+    wholes,
+)
+from bosquet.io.kinds import Kind
+from bosquet.io.labels import classes_from, labels_from, labels_state
+from bosquet.io.members import check_member, check_names, numbers_said
 
-WRAPPERS = ("CalibratedModel", "ConformalModel")
-# Kinds of calibration; a name in a file is looked up here.
-_KINDS_OF_NUMBERS = ("SplitIntervals", "PlusIntervals", "QuantileIntervals")
-_KINDS_OF_CLASSES = ("SplitSets", "PlusSets")
+# The calibrations of each method, of numbers and of classes.
+_CALIBRATIONS = {
+    "split": ("SplitIntervals", "SplitSets"),
+    "cqr": ("QuantileIntervals",),
+    "cv+": ("PlusIntervals", "PlusSets"),
+    "jackknife+": ("PlusIntervals", "PlusSets"),
+    "oob": ("PlusIntervals", "PlusSets"),
+}
+_MOST_ROWS = 2**32
+# Draws that are made while loading, to compare the bags with the calibration rows; larger models are compared
+# when they are first asked for an interval.
+_MOST_DRAWS = 1 << 20
 
-
-def wrapped_parts(model: Any, write: Callable[[Any], bytes]) -> tuple[list[bytes], dict[str, Any]]:
-    """The wrapped models of a fitted one as files, by `write`, and its description."""
-    name = type(model).__name__
-    describe = _describe_calibrated if name == "CalibratedModel" else _describe_conformal
-    metadata: dict[str, Any] = {
-        "estimator": name,
-        "parameters": plain_parameters(model),
-        "classes": classes_state(getattr(model, "classes_", None)),
-    }
-    metadata["parameters"].pop("model", None)
-    models = describe(model, metadata)
-    kind = "the wrapped model" if len(models) == 1 else "wrapped model"
-    parts = [
-        part_of(kind if len(models) == 1 else f"{kind} {number}", inner, write)
-        for number, inner in enumerate(models)
-    ]
-    return parts, metadata
-
-
-def _describe_calibrated(model: Any, metadata: dict[str, Any]) -> list[Any]:
-    metadata["members"] = [
-        {
-            "floor": member.floor,
-            "calibrators": [
-                {"method": map_.method, "state": map_.to_state()} for map_ in member.calibrators
-            ],
-        }
-        for member in model.members_
-    ]
-    return [member.model for member in model.members_]
+Members = list[tuple[str, Any]]
 
 
-def _describe_conformal(model: Any, metadata: dict[str, Any]) -> list[Any]:
-    calibration = model._calibration
-    metadata["kind"] = type(calibration).__name__
-    metadata["seed"] = int(model._seed)
-    metadata["groups"] = classes_state(calibration.groups.values)
-    if metadata["kind"] == "QuantileIntervals":
-        metadata["levels"] = calibration.levels.tolist()
-        metadata["level_kind"] = model._levels.kind
-        metadata["said"], metadata["truth"] = calibration.said.tolist(), calibration.y.tolist()
-    elif metadata["kind"].endswith("Intervals"):
-        metadata["residual"] = calibration.residual.tolist()
-    else:
-        metadata["score"] = calibration.score.tolist()
-        metadata["numbers"] = calibration.numbers.tolist()
-    if metadata["kind"].startswith("Plus"):
-        held_out = calibration.held_out
-        by_folds = hasattr(held_out, "fold")
-        metadata["fold"] = held_out.fold.tolist() if by_folds else None
-        metadata["rows"] = int(held_out.n_rows)
-    return model.models_
+def _named(models: list[Any]) -> Members:
+    if len(models) == 1:
+        return [("the wrapped model", models[0])]
+    return [(f"wrapped model {number}", model) for number, model in enumerate(models)]
 
 
-# --------------------------------------------------------------------------------------- and back
-def wrapped_from(parts: list[bytes], metadata: dict[str, Any], read: Callable[[bytes], Any]) -> Any:
-    """The model that `wrapped_parts` described; wrapped ones by `read`."""
-    models = [read(part) for part in parts]
-    if not models:
-        raise ModelFileError("there is no wrapped model")
-    if len({model.n_features_in_ for model in models}) != 1:
-        raise ModelFileError("the wrapped models were fitted to different columns")
-    classes = None if metadata["classes"] is None else classes_from(metadata["classes"])
-    for model in models:
-        own: Any = getattr(model, "classes_", None)
-        if (own is None) != (classes is None) or isinstance(own, list):
-            raise ModelFileError(f"a {type(model).__name__} cannot be wrapped here")
-        if classes is not None and not np.isin(own, classes).all():
-            raise ModelFileError("a wrapped model knows a class that this one does not")
-    if classes is not None and (classes.size < 2 or (classes[1:] <= classes[:-1]).any()):
-        raise ModelFileError("the classes must be at least two, and ascend")
-    build = _calibrated_from if metadata["estimator"] == "CalibratedModel" else _conformal_from
-    return build(models, metadata, classes)
-
-
-def _bare(cls: Any, models: list[Any], metadata: dict[str, Any], checks: Any) -> Any:
-    from bosquet._sklearn import clone
+def _put_input(model: Any, members: list[Any]) -> None:
     from bosquet.trust._wrapping import copy_input
 
-    parameters = metadata["parameters"]
-    if "model" in parameters:
-        raise ModelFileError("the wrapped model is a part of the file, and no parameter")
-    prefit = parameters.get("prefit") is True or parameters.get("cv") == "prefit"
-    model = cls(models[0] if prefit else clone(models[0]))
-    model.set_params(**parameters)
-    check_parameters(model, checks)
-    copy_input(model, models[0])
-    return model
+    if not members:
+        raise ModelFileError("there is no wrapped model")
+    copy_input(model, members[0])
+    if not isinstance(getattr(model, "n_features_in_", None), int):
+        raise ModelFileError("the wrapped model was not fitted to a table")
 
 
-def _calibrated_from(
-    models: list[Any], metadata: dict[str, Any], classes: np.ndarray | None
-) -> Any:
-    from bosquet.trust.calibrated import CHECKS, CalibratedMember, CalibratedModel
-    from bosquet.trust.calibrators import CALIBRATORS
+def _classes_of(state: dict[str, Any]) -> np.ndarray:
+    classes = classes_from(field(state, "classes"))
+    if classes.size < 2:
+        raise ModelFileError("there must be two classes at least")
+    return classes
+
+
+# -------------------------------------------------------------------------------------- calibrated
+def _check_calibrated(model: Any) -> None:
+    from bosquet.trust._wrapping import check_model
+    from bosquet.trust.calibrated import CHECKS
+
+    check_parameters(model, CHECKS)
+    check_model(model.model, isinstance(model.cv, str) and model.cv == "prefit")
+
+
+def _describe_calibrated(model: Any) -> tuple[Members, dict[str, Any]]:
+    return _named([member.model for member in model.members_]), {
+        "classes": labels_state(model.classes_),
+        "members": [
+            {
+                "floor": member.floor,
+                "calibrators": [
+                    {"method": map_.method, "state": map_.to_state()} for map_ in member.calibrators
+                ],
+            }
+            for member in model.members_
+        ],
+    }
+
+
+def _build_calibrated(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+    from bosquet.trust.calibrated import CalibratedMember
     from bosquet.trust.costs import check_costs
 
-    if classes is None:
-        raise ModelFileError("a calibrated model has classes")
-    model = _bare(CalibratedModel, models, metadata, CHECKS)
+    model.classes_ = classes = _classes_of(state)
     if model.costs is not None:
         check_costs(model.costs, classes.size)
-    model.classes_ = classes
+    _put_input(model, members)
     model.members_ = []
-    for inner, state in zip(models, metadata["members"], strict=True):
-        maps = [CALIBRATORS[m["method"]].from_state(m["state"]) for m in state["calibrators"]]
+    for member, told in zip(members, listed(state, "members", len(members)), strict=True):
+        check_member(member, classes, model.n_features_in_)
+        check_names(member, getattr(model, "feature_names_in_", None))
+        maps = [_map_from(one) for one in listed(told, "calibrators")]
         if len(maps) != (1 if classes.size == 2 else classes.size):
             raise ModelFileError("the calibrations do not fit the classes")
-        floor = float(state["floor"])
-        if not 0 < floor <= 0.5:
-            raise ModelFileError("the smallest probability of a calibration is not valid")
-        model.members_.append(CalibratedMember(inner, maps, floor))
+        floor = number(told, "floor", 1e-15, 0.5) if optional(told, "floor") else None
+        if (floor is not None) != hasattr(member, "predict_proba"):
+            raise ModelFileError("the smallest probability of a calibration does not fit the model")
+        if floor is None and (classes.size > 2 or not hasattr(member, "decision_function")):
+            raise ModelFileError("a wrapped model has no scores to calibrate")
+        model.members_.append(CalibratedMember(member, maps, floor))
     return model
 
 
-def _conformal_from(models: list[Any], metadata: dict[str, Any], classes: np.ndarray | None) -> Any:
-    from bosquet.trust._conformal_fit import CHECKS
-    from bosquet.trust.conformal import ConformalModel
+def _map_from(state: Any) -> Any:
+    from bosquet.trust.calibrators import CALIBRATORS
 
-    model = _bare(ConformalModel, models, metadata, CHECKS)
-    if metadata["kind"] not in (_KINDS_OF_NUMBERS if classes is None else _KINDS_OF_CLASSES):
-        raise ModelFileError(f"a calibration of kind {metadata['kind']!r} does not fit the model")
-    model._seed = metadata["seed"]
-    if type(model._seed) is not int or not 0 <= model._seed < 2**32:
-        raise ModelFileError("the seed is not valid")
-    if classes is not None:
-        model.classes_ = classes
-    model.models_ = models
-    held_out = _held_out_from(models, metadata, classes)
-    groups = None if metadata["groups"] is None else classes_from(metadata["groups"])
-    if metadata["kind"] == "QuantileIntervals":
-        size = _set_quantiles(model, metadata, groups)
+    return CALIBRATORS[choice(state, "method", CALIBRATORS)].from_state(inner(state, "state"))
+
+
+# --------------------------------------------------------------------------------------- conformal
+def _check_conformal(model: Any) -> None:
+    from bosquet.trust._conformal_fit import CHECKS
+
+    check_parameters(model, CHECKS)
+    model._check_model()
+
+
+def _describe_conformal(model: Any) -> tuple[Members, dict[str, Any]]:
+    calibration = model._calibration
+    kind = type(calibration).__name__
+    description: dict[str, Any] = {
+        "classes": labels_state(getattr(model, "classes_", None)),
+        "kind": kind,
+        "seed": int(model._seed),
+        "groups": labels_state(calibration.groups.values),
+    }
+    if kind == "QuantileIntervals":
+        description["levels"] = calibration.levels.tolist()
+        description["level_kind"] = model._levels.kind
+        description["said"] = calibration.said.tolist()
+        description["truth"] = calibration.y.tolist()
+    elif kind.endswith("Intervals"):
+        description["residual"] = calibration.residual.tolist()
     else:
-        size = _set_scores(model, metadata, held_out, groups)
-    if (groups is not None and groups.size != size) or (held_out and held_out[0].rows.size != size):
-        raise ModelFileError("the groups, bags or folds do not fit the calibration rows")
+        description["score"] = calibration.score.tolist()
+        description["numbers"] = calibration.numbers.tolist()
+        description["per_class"] = bool(calibration.per_class)
+    if kind.startswith("Plus"):
+        description["held_out"] = _held_out_state(calibration.held_out)
+    return _named(model.models_), description
+
+
+def _held_out_state(held_out: Any) -> dict[str, Any]:
+    if hasattr(held_out, "fold"):
+        return {"fold": held_out.fold.tolist()}
+    every = held_out.rows.size == held_out.n_rows
+    return {
+        "n_rows": int(held_out.n_rows),
+        "rows": None if every else held_out.rows.tolist(),
+    }
+
+
+def _build_conformal(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+    from bosquet.trust._conformal_fit import is_classifier
+
+    kind, classes = choice(state, "kind", _CALIBRATIONS[model.method]), None
+    if kind.endswith("Sets"):
+        model.classes_ = classes = _classes_of(state)
+    if is_classifier(model.model) != (classes is not None):
+        raise ModelFileError(f"a calibration of kind {kind!r} does not fit the wrapped model")
+    _put_input(model, members)
+    for member in members:
+        check_member(member, classes, model.n_features_in_, probabilities=classes is not None)
+        check_names(member, getattr(model, "feature_names_in_", None))
+    model.models_, model._seed = members, whole(state, "seed", 0, 2**32 - 1)
+    groups = labels_from(state["groups"]) if optional(state, "groups") else None
+    if kind == "QuantileIntervals":
+        size = _put_quantiles(model, state, groups)
+    else:
+        _check_numbers(members, 1)
+        size = _put_scores(model, kind, state, groups)
+    if groups is not None and groups.size != size:
+        raise ModelFileError("the groups do not fit the calibration rows")
     model.n_calibration_ = size
     return model
 
 
-def _held_out_from(
-    models: list[Any], metadata: dict[str, Any], classes: np.ndarray | None
-) -> list[Any]:
-    """The models without each row, of the methods that have them."""
-    from bosquet.trust._held_out import ByBags, ByFolds
-
-    if not metadata["kind"].startswith("Plus"):
-        return []
-    fold, rows = metadata["fold"], _count(metadata["rows"])
-    if fold is None:
-        _check_bags(models[0], rows, len(metadata["residual" if classes is None else "score"]))
-        return [ByBags(models[0], rows, classes)]
-    folds = _whole(fold, len(models))
-    if folds.size != rows:
-        raise ModelFileError("the folds do not fit the rows")
-    return [ByFolds(models, folds, classes)]
+def _check_numbers(members: list[Any], wanted: int) -> None:
+    if any(not hasattr(m, "classes_") and numbers_said(m) != wanted for m in members):
+        raise ModelFileError(f"a wrapped model does not predict {wanted} number(s) for a row")
 
 
-def _set_quantiles(model: Any, metadata: dict[str, Any], groups: np.ndarray | None) -> int:
+def _put_quantiles(model: Any, state: dict[str, Any], groups: np.ndarray | None) -> int:
     from bosquet.trust._intervals import QuantileIntervals
     from bosquet.trust._levels import QuantileModel, check_levels
 
-    levels, kind = check_levels(metadata["levels"]), metadata["level_kind"]
-    said, truth = _floats(metadata["said"], 2), _floats(metadata["truth"], 1)
-    if said.shape != (truth.size, levels.size):
-        raise ModelFileError("the quantiles do not fit their levels")
-    if kind not in ("columns", "apart") or (kind == "apart" and len(model.models_) != levels.size):
-        raise ModelFileError("the models do not fit the levels")
+    levels = check_levels(numbers(state, "levels"))
+    kind = choice(state, "level_kind", ("columns", "apart"))
+    truth = numbers(state, "truth")
+    said = table(state, "said", (truth.size, levels.size))
+    if truth.size == 0 or len(model.models_) != (1 if kind == "columns" else levels.size):
+        raise ModelFileError("the models do not fit the levels, or there are no calibration rows")
+    _check_numbers(model.models_, levels.size if kind == "columns" else 1)
     model._levels = QuantileModel(model.models_, levels, kind)
     model._calibration = QuantileIntervals(levels, said, truth, groups)
     return truth.size
 
 
-def _set_scores(
-    model: Any, metadata: dict[str, Any], held_out: list[Any], groups: np.ndarray | None
-) -> int:
+def _put_scores(model: Any, kind: str, state: dict[str, Any], groups: np.ndarray | None) -> int:
     from bosquet.trust import _intervals, _sets
 
-    if not hasattr(model, "classes_"):
-        residual = _floats(metadata["residual"], 1)
-        model._calibration = getattr(_intervals, metadata["kind"])(*held_out, residual, groups)
-        return residual.size
-    score = _floats(metadata["score"], 1)
-    numbers = _whole(metadata["numbers"], model.classes_.size)
-    if numbers.size != score.size:
-        raise ModelFileError("the scores do not fit the calibration rows")
-    model._calibration = getattr(_sets, metadata["kind"])(
-        *held_out, score, numbers, model.classes_, bool(model.per_class), groups
+    of_numbers = kind.endswith("Intervals")
+    scores = numbers(state, "residual" if of_numbers else "score")
+    held_out = []
+    if kind.startswith("Plus"):
+        classes = getattr(model, "classes_", None)
+        held_out = [_held_out_from(model, inner(state, "held_out"), classes, scores.size)]
+    elif len(model.models_) != 1:
+        raise ModelFileError(
+            f"a calibration set calibrates one model, and the file holds {len(model.models_)}"
+        )
+    if scores.size == 0:
+        raise ModelFileError("there are no calibration rows")
+    if of_numbers:
+        model._calibration = getattr(_intervals, kind)(*held_out, scores, groups)
+        return scores.size
+    places = np.array(wholes(state, "numbers", 0, model.classes_.size - 1, length=scores.size))
+    model._calibration = getattr(_sets, kind)(
+        *held_out, scores, places, model.classes_, flag(state, "per_class"), groups
     )
-    return score.size
+    return scores.size
 
 
-def _check_bags(model: Any, rows: int, calibration_rows: int) -> None:
-    """Bags are drawn again on loading: a file must not ask for more of it than its model could."""
+def _held_out_from(model: Any, state: dict[str, Any], classes: Any, size: int) -> Any:
+    """The models without each of the calibration rows, of which there are `size`."""
+    from bosquet.trust._held_out import ByBags, ByFolds
+
+    members = model.models_
+    if "fold" in state:
+        fold = np.array(wholes(state, "fold", 0, len(members) - 1, length=size), dtype=np.intp)
+        return ByFolds(members, fold, classes)
+    rows = whole(state, "n_rows", 1, _MOST_ROWS)
+    kept = None
+    if optional(state, "rows"):
+        kept = np.array(wholes(state, "rows", 0, rows - 1, length=size), dtype=np.intp)
+        if (np.diff(kept) <= 0).any():
+            raise ModelFileError("the calibration rows do not ascend")
+    elif rows != size:
+        raise ModelFileError("the calibration rows are not all rows, and not named")
+    _check_bags(members, rows)
+    held_out = ByBags(members[0], rows, classes, kept)
+    if rows * members[0].n_estimators_ <= _MOST_DRAWS:
+        held_out.check_rows()
+    return held_out
+
+
+def _check_bags(members: list[Any], rows: int) -> None:
+    """The wrapped model is one that draws bags of these rows."""
+    model = members[0]
     sampler = getattr(model, "_sampler", None)
     own = getattr(model, "n_samples_fit_", None) if sampler is None else sampler.n_rows
-    draws = getattr(model, "_draws", 0) if sampler is None else sum(g.size for g in sampler.groups)
-    if rows != own or draws > rows or rows > 1000 * calibration_rows:
-        raise ModelFileError("the bags do not fit the calibration rows")
+    drawn = hasattr(type(model), "estimators_samples_") and not hasattr(model, "merged_rows_")
+    if len(members) != 1 or not drawn or own != rows:
+        raise ModelFileError("the bags of the wrapped model do not fit the calibration rows")
 
 
-def _count(state: Any) -> int:
-    if type(state) is not int or not 1 <= state <= 2**32:
-        raise ModelFileError("the number of rows is not valid")
-    return state
-
-
-def _whole(state: Any, below: int) -> np.ndarray:
-    if not isinstance(state, list) or any(type(v) is not int or not 0 <= v < below for v in state):
-        raise ModelFileError("a number of a fold or of a class does not exist")
-    return np.asarray(state, dtype=np.intp)
-
-
-def _floats(state: Any, dimensions: int) -> np.ndarray:
-    array = np.asarray(state, dtype=float)
-    if array.ndim != dimensions or not array.size or not np.isfinite(array).all():
-        raise ModelFileError("the scores of the calibration rows are not valid")
-    return array
+KINDS = {
+    "CalibratedModel": Kind(
+        "bosquet.trust", _describe_calibrated, _build_calibrated, _check_calibrated, of_parts=True
+    ),
+    "ConformalModel": Kind(
+        "bosquet.trust", _describe_conformal, _build_conformal, _check_conformal, of_parts=True
+    ),
+}

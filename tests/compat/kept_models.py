@@ -1,0 +1,60 @@
+"""The models whose files are kept, and what they predict.
+
+They are those of the fuzzer's corpus: one for each estimator that can be saved, and each interesting option.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bosquet.io.fields import gapless
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+
+from corpus import models
+from rows import rows_for
+
+__all__ = ["alike", "answers", "models"]
+
+
+def answers(model: Any) -> dict[str, Any]:
+    """What a model predicts for rows that fit it, as JSON holds it."""
+    kind = type(model).__name__
+    if kind == "Mixture":
+        return {"final_weights_": _plain(model.final_weights_), "regret_": _plain(model.regret_)}
+    X = rows_for(model)
+    found = {"predict": _plain(model.predict(X))}
+    if hasattr(model, "predict_proba") and _classifies(model):
+        found["predict_proba"] = _plain(model.predict_proba(X))
+    if kind == "ConformalModel":
+        groups = model._calibration.groups.values
+        groups = None if groups is None else np.resize(groups, len(X))
+        ask = model.predict_set if hasattr(model, "classes_") else model.predict_interval
+        found["covered"] = _plain(ask(X, 0.5, groups=groups))
+    return found
+
+
+def _classifies(model: Any) -> bool:
+    return hasattr(getattr(model, "model", model), "classes_")
+
+
+def _plain(values: Any) -> Any:
+    """Lists of numbers, booleans and text; null for NaN."""
+    if isinstance(values, list):
+        return [_plain(some) for some in values]
+    array = np.asarray(values)
+    return gapless(array) if array.dtype.kind == "f" else array.tolist()
+
+
+def alike(one: Any, other: Any) -> bool:
+    """The same up to rounding: the functions of other libraries change in their last bits."""
+    if isinstance(one, list):
+        return isinstance(other, list) and len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+    return type(one) is type(other) and one == other

@@ -1,0 +1,99 @@
+"""Mutants of model files, sealed: a pure function of the corpus, the kind of change and random numbers."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import mutate_bytes
+import mutate_description
+import mutate_trees
+from model_files import ModelFile, changed_inside, opened, sealed
+
+SECTIONS = (b"META", b"TREE", b"PART", b"DATA")
+
+
+class ModelMutator:
+    """Changes to the files of a corpus."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.files = list(files.values())
+        inner = [file for data in self.files for file in all_inside(data)]
+        self.pool = mutate_description.Pool([json.loads(file.section(b"META")) for file in inner])
+        self.inner = [sealed(file) for file in inner]
+
+    def description(self, rng: Random) -> bytes:
+        """Values of the description changed; now and then the trees as well."""
+        data = changed_inside(rng.choice(self.files), rng, lambda f: self._describe(f, rng))
+        return self._with_trees(data, rng) if rng.random() < 0.1 else data
+
+    def trees(self, rng: Random) -> bytes:
+        """Numbers of the trees changed; now and then the description as well."""
+        data = self._with_trees(rng.choice(self.files), rng)
+        if rng.random() < 0.1:
+            data = changed_inside(data, rng, lambda file: self._describe(file, rng))
+        return data
+
+    def parts(self, rng: Random) -> bytes:
+        """Sections dropped, doubled, swapped, nested, or taken from another file."""
+        data = rng.choice(self.files)
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            data = changed_inside(data, rng, lambda file: self._rearrange(file, rng))
+        return data
+
+    def bytes(self, rng: Random) -> bytes:
+        """Bytes of a description or of trees changed."""
+
+        def change(file: ModelFile) -> None:
+            place = rng.choice([*file.places(b"META"), *file.places(b"TREE")])
+            other = rng.choice(opened(rng.choice(self.inner)).sections)[1]
+            content = mutate_bytes.mutated(file.sections[place][1], other, rng)
+            file.replace(place, content)
+
+        return changed_inside(rng.choice(self.files), rng, change)
+
+    def _describe(self, file: ModelFile, rng: Random) -> None:
+        place = file.places(b"META")[0]
+        text = mutate_description.mutated(file.sections[place][1], self.pool, rng)
+        file.replace(place, text)
+
+    def _with_trees(self, data: bytes, rng: Random) -> bytes:
+        def change(file: ModelFile) -> None:
+            place = file.places(b"TREE")[0]
+            trees = mutate_trees.mutated(file.sections[place][1], file.version, rng)
+            file.replace(place, trees)
+
+        return changed_inside(data, rng, change, leaf=True)
+
+    def _rearrange(self, file: ModelFile, rng: Random) -> None:
+        way, sections = rng.randrange(8), file.sections
+        one = rng.randrange(len(sections)) if sections else 0
+        other = opened(rng.choice(self.inner))
+        if way == 0 and sections:
+            del sections[one]
+        elif way == 1 and sections:
+            sections.insert(rng.randrange(len(sections) + 1), sections[one])
+        elif way == 2 and sections:
+            two = rng.randrange(len(sections))
+            sections[one], sections[two] = sections[two], sections[one]
+        elif way == 3:
+            sections.append((b"PART", rng.choice(self.files)))
+        elif way == 4 and file.places(b"PART"):
+            file.replace(rng.choice(file.places(b"PART")), rng.choice(self.files))
+        elif way == 5 and sections:
+            name, content = rng.choice(other.sections)
+            sections[one] = name, content
+        elif way == 6 and sections:
+            sections[one] = rng.choice(SECTIONS), sections[one][1]
+        elif file.places(b"PART"):
+            # A part inside a part, as deep as this file.
+            file.replace(rng.choice(file.places(b"PART")), sealed(file))
+        else:
+            file.version = rng.choice((0, 1, 2, 3, 4, 2**32 - 1))
+
+
+def all_inside(data: bytes) -> list[ModelFile]:
+    """A file and all files inside it."""
+    file = opened(data)
+    parts = [file.sections[place][1] for place in file.places(b"PART")]
+    return [file, *(inner for part in parts for inner in all_inside(part))]

@@ -1,0 +1,199 @@
+"""What a model can be asked besides its predictions."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import tempfile
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+from limits import FAST
+from rows import expect, rows_for
+
+MANY_ROWS = 1200  # enough for the trees to be compiled, and for several threads
+FEW_ROWS = 5000  # a forest fitted to more is not asked for what needs its training rows
+MOST_STAGES = 50
+MOST_STEPS = 10_000  # a mixture that takes more steps at a time is not given as many rows
+BY_COMMAND = 0.01  # share of the models that are given to the command line
+
+# Why a sound model may refuse to answer.
+REASONS = (
+    "needs the trees of a Bosquet model",
+    "follow surrogate splits",
+    "does not add those up",
+    "whose values add up to what they answer",
+    "takes a forest of one target",
+    "bags of different tables",
+    "calibration rows, but there",
+    "needs bootstrap=True",
+    "needs bootstrap samples",
+    "was merged of",
+    "cannot leave them out",
+    "needs out-of-bag rows",
+    "has several outputs; choose one",
+    "infinity",
+    "infinite",
+)
+Ask = Callable[[Any, Any], None]
+
+
+def look_closer(model: Any, data: bytes, rng: Random, phase: Callable[[str], None]) -> None:
+    """Explain the model, and ask two of the other questions that it answers."""
+    if type(model).__name__ == "Mixture":
+        phase("play")
+        play_on(model)
+        return
+    X = rows_for(model)
+    asked = [name for name in QUESTIONS if name in ALWAYS or hasattr(type(model), name)]
+    asked = rng.sample(asked, min(2, len(asked)))
+    if hasattr(model, "explain"):
+        asked.append("explain")
+    for name in asked:
+        phase(name)
+        try:
+            QUESTIONS[name](model, X)
+        except (ValueError, TypeError) as error:
+            if not any(reason in str(error) for reason in REASONS):
+                raise
+    if rng.random() < BY_COMMAND:
+        phase("command line")
+        run_commands(data)
+
+
+def play_on(model: Any) -> None:
+    """A further step of a mixture: its weights stay weights, or the truth is refused."""
+    str(model)
+    if model.block > MOST_STEPS:
+        return
+    with contextlib.suppress(ValueError):  # such as losses too large to work with
+        label = 0.5 if model.classes is None else model._classes[0]
+        model.update(label if model.block == 1 else [label] * model.block)
+    weights = model.final_weights_
+    expect(np.isfinite(weights).all(), "final_weights_: not finite after a step")
+
+
+def explained(model: Any, X: Any) -> None:
+    found = model.explain(X)
+    expect(np.isfinite(found.values).all(), "explain: not finite")
+
+
+def many_rows(model: Any, X: Any) -> None:
+    """A row's prediction does not depend on the rows beside it."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] > 100:
+        return
+    said = model.predict(X)
+    times = MANY_ROWS // len(X)
+    repeated = model.predict(np.tile(X, (times, 1)))
+    expect(
+        np.array_equal(repeated, np.concatenate([said] * times)), "predict: depends on the batch"
+    )
+
+
+def infinite_rows(model: Any, X: Any) -> None:
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
+        said = model.predict(np.where(np.isnan(X), np.inf, X))
+        expect(said.dtype.kind != "f" or np.isfinite(said).all(), "predict: not finite")
+
+
+def staged(name: str) -> Ask:
+    def ask(model: Any, X: Any) -> None:
+        last = None
+        for number, last in enumerate(getattr(model, name)(X)):  # noqa: B007
+            if number == MOST_STAGES:
+                return
+        if last is None:
+            return
+        whole = getattr(model, name.removeprefix("staged_"))(X)
+        alike = np.allclose(last, whole) if whole.dtype.kind == "f" else (last == whole).all()
+        expect(alike, f"{name}: the last stage differs")
+
+    return ask
+
+
+def finite(name: str) -> Ask:
+    def ask(model: Any, X: Any) -> None:
+        expect(np.isfinite(getattr(model, name)).all(), f"{name}: not finite")
+
+    return ask
+
+
+def draws_many_rows(model: Any) -> bool:
+    """Whether the bags, which are drawn again on request, take memory for more rows than a case may."""
+    return getattr(model, "n_samples_fit_", 0) >= FEW_ROWS
+
+
+def of_bags(ask: Ask) -> Ask:
+    return lambda model, X: None if draws_many_rows(model) else ask(model, X)
+
+
+def permuted(model: Any, X: Any) -> None:
+    """The importance that draws the bags again, of rows as many as the forest was fitted to."""
+    if draws_many_rows(model) or model._kept_rows is not None:
+        return
+    rows = np.resize(np.arange(len(X)), model.n_samples_fit_)
+    model.importance("permutation", X[rows], model.predict(X)[rows])
+
+
+def served(model: Any, X: Any) -> None:
+    predictor = model.predictor()
+    expect(np.isfinite(predictor(predictor.encode(X)[0])).all(), "predictor: not finite")
+
+
+def pickled(model: Any, X: Any) -> None:
+    again = pickle.loads(pickle.dumps(model)).predict(X)
+    expect(np.array_equal(again, model.predict(X)), "pickled, it predicts something else")
+
+
+def cloned(model: Any, X: Any) -> None:
+    from sklearn.base import clone
+
+    if type(model).__name__ != "TableModel":
+        clone(model)
+
+
+def run_commands(data: bytes) -> None:
+    """`bosquet info` and `bosquet verify` end with 0, or with 2 and one line."""
+    from bosquet.cli import main
+
+    with tempfile.NamedTemporaryFile(dir=FAST, suffix=".bosquet") as file:
+        file.write(data)
+        file.flush()
+        for command in ("info", "verify"):
+            said, told = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+                code = main([command, file.name])
+            expect(code in (0, 2), f"bosquet {command}: {told.getvalue()}")
+            expect(code == 0 or told.getvalue().count("\n") == 1, f"bosquet {command}: lines")
+
+
+ALWAYS = ("many rows", "infinite rows", "pickle", "clone", "__repr__")
+QUESTIONS: dict[str, Ask] = {
+    "explain": explained,
+    "many rows": many_rows,
+    "infinite rows": infinite_rows,
+    "pickle": pickled,
+    "clone": cloned,
+    "__repr__": lambda model, X: repr(model),
+    "staged_predict": staged("staged_predict"),
+    "staged_predict_proba": staged("staged_predict_proba"),
+    "staged_decision_function": staged("staged_decision_function"),
+    "feature_importances_": finite("feature_importances_"),
+    "estimator_weights_": finite("estimator_weights_"),
+    "apply": lambda model, X: model.apply(X),
+    "votes": lambda model, X: model.votes(X),
+    "predictor": served,
+    "estimators_samples_": of_bags(lambda model, X: model.estimators_samples_),
+    "jackknife_standard_errors": of_bags(lambda model, X: model.jackknife_standard_errors(X)),
+    "proximities": lambda model, X: model.proximities(X),
+    "strength_and_correlation": permuted,
+    "rules": lambda model, X: model.rules(),
+    "export_text": lambda model, X: model.export_text(),
+    "export_python": lambda model, X: model.export_python(),
+    "split_table": lambda model, X: model.split_table(),
+    "estimators_": lambda model, X: len(model.estimators_),
+    "certificate_": lambda model, X: str(model.certificate_),
+}

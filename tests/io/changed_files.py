@@ -1,0 +1,47 @@
+"""Model files with a value of their description changed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from bosquet.io import load_bytes, save_bytes
+from bosquet.io.container import load_parts, save_parts
+
+
+def description_of(data: bytes) -> dict[str, Any]:
+    return (load_parts(data) or load_bytes(data))[1]
+
+
+def with_description(data: bytes, description: dict[str, Any]) -> bytes:
+    """The same trees or parts with another description."""
+    parts = load_parts(data)
+    if parts is not None:
+        return save_parts(parts[0], description)
+    return save_bytes(load_bytes(data)[0], description)
+
+
+def changed(data: bytes, *path: Any, to: Any) -> bytes:
+    """The value that these keys lead to replaced; `...` removes it."""
+    description = copy.deepcopy(description_of(data))
+    inner: Any = description
+    for key in path[:-1]:
+        inner = inner[key]
+    if to is ...:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = to
+    return with_description(data, description)
+
+
+def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a description, by the keys that lead to it."""
+    yield path
+    items: Any = ()
+    if isinstance(node, dict):
+        items = node.items()
+    elif isinstance(node, list):
+        items = enumerate(node)
+    for key, value in items:
+        yield from places(value, (*path, key))
