@@ -79,12 +79,12 @@ def load(root, name):
     else:
         y = np.unique(target.astype(str).to_numpy(dtype=object), return_inverse=True)[1]
     if source.twins_within:
-        keep = _without_twins(X.to_numpy(), source.twins_within)
+        keep = _without_references(X.to_numpy(), source.twins_within)
         X, y = X[keep].reset_index(drop=True), y[keep]
     return Problem(name, source.task, X, y)
 
 
-def _without_twins(values, distance):
+def _without_references(values, distance):
     """A mask that keeps the first of any rows nowhere further apart than `distance`."""
     keep = np.ones(len(values), dtype=bool)
     pairs = KDTree(values).query_pairs(distance, p=np.inf, output_type="ndarray")

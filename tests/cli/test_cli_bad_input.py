@@ -46,6 +46,14 @@ CASES = {
         csv(base().assign(y=pd.date_range("2024", periods=N))), "y", "y",
     ),
     "the target's name twice": (b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y", "called 'y'"),
+    "the target's name twice, after five other repeated names": (
+        b"a,a,b,b,c,c,d,d,e,e,y,y\n" + b"1,2,3,4,5,6,7,8,9,1,2,2\n0,3,4,5,6,7,8,9,1,2,3,3\n" * 20,
+        "y",
+        "called 'y' (read as y, y_2)",
+    ),
+    "the second column of the target's name": (
+        b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y_2", "2 columns are called",
+    ),
     "a class with one member": (csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y", "has one row"),
     "one column": (csv(base()[["y"]]), "y", "no other column"),
     "a file that is empty": (b"", "y", "is empty"),
@@ -72,6 +80,14 @@ def test_a_table_that_cannot_be_learned_from(bosquet, tmp_path, monkeypatch, com
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
+def test_of_columns_with_the_targets_name_all_but_one_can_be_dropped(bosquet, tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"y,x,y\n" + b"1,2,1\n0,3,0\n" * 20)
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m", "--json", "-q"]
+    assert bosquet(*words)[0] == 2
+    code, said, _ = bosquet(*words, "--drop", "y_2")
+    assert (code, json.loads(said)["columns"]) == (0, 1)
+
+
 def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path):
     frame = base().assign(
         when=pd.date_range("2024", periods=N).strftime("%d/%m/%Y"),
@@ -86,7 +102,7 @@ def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path
 
 
 def test_a_study_has_a_limit_to_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
-    monkeypatch.setattr("bosquet.study._reading.MOST_COLUMNS", 1)
+    monkeypatch.setattr("bosquet.study.table.reading.MOST_COLUMNS", 1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(csv(base()))
     code, said, err = bosquet("study", "t.csv", "-t", "y", "-q")
@@ -163,7 +179,7 @@ def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
         (["predict", "gone", "t.csv"], "there is no file gone"),
         (["predict", "-", "t.csv"], "not from the standard input"),
         (["verify", "."], "is a folder"),
-        (["explain", "gone", "t.csv", "--row", "0"], "1 or more"),
+        (["explain", "gone", "t.csv", "--row", "0"], "must be an integer >= 1"),
         (["completion", "powershell"], "invalid choice"),
     ],
 )

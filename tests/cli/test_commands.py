@@ -219,6 +219,39 @@ def test_study_answers_in_json_and_goes_on_from_a_journal(bosquet, sales, tmp_pa
     row = first["winner"]["rows"][0]
     assert float(row["truth"]) == frame["price"][row["row"] - 1]
     assert "counted from 1" in first["winner"]["rows_called"]
+    journal = tmp_path / "journal"
+    journal.write_text(journal.read_text().replace('"setting":{', '"setting":7,"more":{', 1))
+    code, said, err = bosquet(*words)
+    assert (code, said) == (2, "")
+    assert "was changed in line 2" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("breaks", "code"), [(True, 3), (False, 0)])
+def test_a_study_without_a_conclusion_has_an_exit_code_of_its_own(
+    bosquet, tmp_path, monkeypatch, breaks, code
+):
+    from dataclasses import replace
+
+    from bosquet.study.methods import METHODS
+
+    def broken(shape):
+        raise RuntimeError("no candidates")
+
+    if breaks:
+        monkeypatch.setitem(METHODS, "cart", replace(METHODS["cart"], candidates=broken))
+    noise = np.random.default_rng(0).normal(size=(80, 3))
+    table = tmp_path / "noise.csv"
+    pd.DataFrame(noise, columns=["a", "b", "y"]).to_csv(table, index=False)
+    words = ["--methods", "cart", "--budget", "none", "--repeats", 2, "--no-report", "--quiet"]
+    found, said, _ = bosquet("study", table, "-t", "y", *words)
+    assert found == code
+    assert ("No conclusion: 1 failed" in said) == breaks
+
+
+def test_the_help_of_a_study_explains_its_exit_codes(bosquet):
+    _, said, _ = bosquet("study", "--help")
+    assert "exit codes: 0 a conclusion was reached" in said
 
 
 def test_a_study_looks_for_drift_in_other_rows(bosquet, counted_study, sales, tmp_path):

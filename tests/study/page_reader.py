@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bosquet.study.page import write_page
 from bosquet.study.record import Record
+from bosquet.study.report import write_page
 
 CHROMIUM = next(
     (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None
@@ -52,6 +53,15 @@ class Reader:
 
     def command(self, name: str, **arguments: Any) -> Any:
         return self.driver.execute_cdp_cmd(name, arguments)
+
+    def comes_true(self, expression: str, *values: Any, seconds: float = 30.0) -> bool:
+        """Whether a condition holds within some seconds: a busy browser takes a moment."""
+        end = time.monotonic() + seconds
+        while not self.ask(expression, *values):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
 
     def ask(self, expression: str, *arguments: Any) -> Any:
         return self.driver.execute_script(f"return {expression}", *arguments)

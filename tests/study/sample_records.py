@@ -27,6 +27,8 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import bosquet
+from bosquet.study.compare.verdict import verdict_on
+from bosquet.study.explain.learning_curve import forecast
 from bosquet.study.record import Card, MethodRecord, Record
 
 REPEATS = 5
@@ -203,7 +205,8 @@ def _studied(
     name = _metrics(task)[0]["name"]
     found = {
         "name": method["name"], "title": method["title"], "status": "done", "message": "",
-        "rows_used": len(first), "subsampled": False, "setting": {method["parameter"]: chosen},
+        "rows_used": len(first), "subsampled": False, "finished": True,
+        "setting": {method["parameter"]: chosen},
         "curve": curve if len(method["complexities"]) > 1 else None,
         "scores": [entry[name] for entry in scores],
         "metrics": {key: float(np.mean([entry[key] for entry in scores])) for key in scores[0]},
@@ -217,14 +220,15 @@ def _studied(
 
 def _left_out() -> list[dict[str, Any]]:
     empty: dict[str, Any] = {
-        "rows_used": 0, "subsampled": False, "setting": {}, "curve": None, "scores": [], "mean": None,
+        "rows_used": 0, "subsampled": False, "finished": True, "setting": {}, "curve": None,
+        "scores": [], "mean": None,
         "interval": None, "difference": None, "metrics": {}, "fit_seconds": 0.0,
         "predict_microseconds": 0.0, "card": card(), "details": {},
     }  # fmt: skip
     return [
         {"name": "svm", "title": "Support vector machine", "status": "failed",
          "message": "the matrix of kernels does not fit in memory; give fewer rows", **empty},
-        {"name": "mlp", "title": "Neural network", "status": "skipped",
+        {"name": "mlp", "title": "Neural network", "status": "unsuited",
          "message": "fewer than 10 rows a parameter", **empty},
     ]  # fmt: skip
 
@@ -242,6 +246,7 @@ def _winner(
     def score(fitted: Any, X: pd.DataFrame, y: pd.Series) -> float:
         return next(iter(_scores(task, y, _answer(task, fitted, X), classes).values()))
 
+    curve = learning_curve(model, X, y, score)
     return {
         "name": "gradient_boosting",
         "why": "It is among the best, and its scores vary least over the splits.",
@@ -254,7 +259,8 @@ def _winner(
         "dependence": dependence_of(
             task, model, X, unit, classes.index(positive) if positive else 0
         ),
-        "learning_curve": learning_curve(model, X, y, score),
+        "learning_curve": curve,
+        "learning_text": forecast(curve, _metrics(task)[0]["higher_is_better"]),
         "certificate": certificate,
         "margins": margins,
         "tree": tree_of(task, X, y, classes),
@@ -296,13 +302,19 @@ def _record(task: str, n_classes: int) -> Record:
     n_test = len(next(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))[1])
     winner = _winner(task, models["gradient_boosting"], X, y, classes, positive)
     return {
-        "version": 1, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
+        "version": 2, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
         "task": task, "target": target, "classes": [str(c) for c in classes], "positive": positive,
         "metric": metrics[0], "metrics": metrics,
         "costs": [[0.0, 1.0], [5.0, 0.0]] if task == "binary" else None,
         "n_rows": len(table), "n_test": n_test, "repeats": REPEATS, "budget": 120.0, "seconds": 101.3,
         "random_state": 0, "exploration": explored(table, target, task),
         "methods": methods + _left_out(), "winner": winner,
+        "comparison": {
+            "best": methods[0]["name"], "interval": "splits", "splits": REPEATS, "confidence": 0.95,
+            "simultaneous": "Dunnett", "comparisons": len(methods) - 1,
+        },
+        "final": {"rows": len(table), "of": len(table), "seconds": 0.5, "why": ""},
+        "verdict": verdict_on(methods + _left_out()),  # type: ignore[arg-type]
         "notes": ["The support vector machine failed; its row says why."],
     }  # type: ignore[typeddict-item, return-value]  # fmt: skip
 

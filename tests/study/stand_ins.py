@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from bosquet.study.method import Candidate, Method
+from bosquet.study.methods.method import Candidate, Method
 from bosquet.study.record import Card
 
 TASKS = frozenset({"binary", "multiclass", "regression"})

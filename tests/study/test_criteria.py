@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bosquet.reference.resampling import effective_parameters
-from bosquet.study.criteria import information_criterion
+from bosquet.study.tuning.information_criteria import information_criterion
 
 statsmodels = pytest.importorskip("statsmodels.api")
 
@@ -51,6 +52,16 @@ def test_logistic_regression_of_several_classes(rows):
     y = np.digitize(signal + random.logistic(size=len(X)), [-1, 1])
     theirs = statsmodels.MNLogit(y, statsmodels.add_constant(X)).fit(disp=0)
     both(LogisticRegression(C=1e9, tol=1e-8, max_iter=1000).fit(X, y), X, y, theirs)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), Ridge(2.0), PoissonRegressor()])
+def test_sparse_rows_have_the_criteria_of_dense_ones(rows, model):
+    X, signal, random = rows
+    X = np.where(random.random(X.shape) < 0.5, 0, X)
+    y = random.poisson(np.exp(signal)).clip(max=3)
+    fitted = model.fit(X, y)
+    thin = information_criterion(fitted, sparse.csr_matrix(X), y)
+    assert thin == pytest.approx(information_criterion(fitted, X, y))
 
 
 def test_poisson_regression(rows):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bosquet.study._effects import GRID, _points
+from bosquet.study.explain.effects import GRID, _points
 
 
 def test_a_column_that_is_mostly_zero_is_looked_at_where_it_is_zero():

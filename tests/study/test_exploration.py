@@ -223,7 +223,7 @@ def test_a_table_has_not_drifted_from_itself(values, as_text):
 
 
 def test_what_flatters_scores_is_told_with_them(table):
-    from bosquet.study.alarms import alarms, leaking
+    from bosquet.study.exploration.alarms import alarms, leaking
 
     copied = pd.concat([table.assign(z=table["y"] + "!"), table[:60].assign(z=table["y"] + "!")])
     found = explore(copied, "y", "binary")

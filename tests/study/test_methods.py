@@ -12,14 +12,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from bosquet.boosting import AdaBoostClassifier
-from bosquet.study._candidates import Staged, candidate_with, groups_of
-from bosquet.study._outcomes import plain
-from bosquet.study._trusted import certificate_of
+from bosquet.study.explain.trust import certificate_of
 from bosquet.study.methods import METHODS
+from bosquet.study.methods.candidates import Staged, candidate_with, groups_of
+from bosquet.study.methods.pipelines import fit_weighted, model_of
+from bosquet.study.methods.shapes import table_shape
 from bosquet.study.methods.svm import margin_of
-from bosquet.study.pipelines import fit_weighted, model_of
-from bosquet.study.scoring import answer_of, metric_named
-from bosquet.study.shapes import table_shape
+from bosquet.study.metrics.scoring import answer_of, metric_named
+from bosquet.study.record import plain
 from bosquet.study.tuning import tune
 
 QUALITIES = [

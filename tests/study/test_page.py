@@ -20,13 +20,13 @@ from page_outline import Outline
 from page_reader import PAGE
 from sample_records import method_named, sample_record
 
-from bosquet.study.page import page_html, write_page
-from bosquet.study.page.answer import answer
-from bosquet.study.page.embedding import plain_data, script_data, text
-from bosquet.study.page.leaderboard import Scale
-from bosquet.study.page.thinning import MOST_COLUMNS, MOST_NODES, thinned
-from bosquet.study.page.wording import decimal, duration, in_sentence, listed
 from bosquet.study.record import Record
+from bosquet.study.report import page_html, write_page
+from bosquet.study.report.answer import answer
+from bosquet.study.report.embedding import plain_data, script_data, text
+from bosquet.study.report.leaderboard import Scale
+from bosquet.study.report.thinning import MOST_COLUMNS, MOST_NODES, thinned
+from bosquet.study.report.wording import decimal, duration, in_sentence, listed
 
 pytestmark = PAGE
 TASKS = [("binary", 2), ("multiclass", 4), ("regression", 1)]
@@ -106,7 +106,7 @@ def test_only_the_scripts_of_the_page_may_run() -> None:
 
 
 def test_scripts_never_make_markup_of_data() -> None:
-    folder = files("bosquet.study.page") / "script"
+    folder = files("bosquet.study.report") / "script"
     for entry in folder.iterdir():
         source = entry.read_text("utf-8")
         for word in (

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from page_outline import Outline
 from page_reader import PAGE
 from sample_records import sample_record
+from stand_ins import linear, tree
+from test_study_run import heights
 
-from bosquet.study.page import page_html
-from bosquet.study.page.answer import answer, headline
-from bosquet.study.page.wording import decimal, in_sentence
+from bosquet import Study
+from bosquet.study.compare.intervals import FEWEST_SPLITS
+from bosquet.study.compare.verdict import verdict_on
 from bosquet.study.record import Record
+from bosquet.study.report import page_html
+from bosquet.study.report.answer import answer, headline
+from bosquet.study.report.wording import decimal, in_sentence
 
 pytestmark = PAGE
 
@@ -21,19 +27,22 @@ def winning(record: Record, place: int, level: list[int]) -> Record:
         method["mean"], method["interval"] = 0.5 + 0.01 * i, [0.4, 0.6]
         method["difference"] = {
             "mean": 0.01 * i, "low": -0.1, "high": 0.1, "distinguishable": i > 0 and i not in level
-        }  # fmt: skip
+        } if i else None  # fmt: skip
     assert record["winner"] is not None
     record["winner"]["name"] = done[place]["name"]
+    record["comparison"]["best"] = done[0]["name"]
+    record["methods"] = [m for m in record["methods"] if m["status"] != "failed"]
+    record["verdict"] = verdict_on(record["methods"])
     return record
 
 
-def test_the_answer_names_what_the_choice_cannot_be_told_apart_from() -> None:
+def test_the_answer_names_what_the_choice_does_not_differ_from() -> None:
     record = winning(sample_record("regression"), 0, [1])
     titles = [m["title"] for m in record["methods"]]
     said = " ".join(answer(record))
     assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in said
     assert (
-        f"cannot be told apart from {in_sentence(titles[1])}; the other 4 are measurably worse"
+        f"does not differ significantly from {in_sentence(titles[1])}; 4 are significantly worse"
         in said
     )
     assert headline(record).endswith(f"level with {in_sentence(titles[1])}")
@@ -41,7 +50,7 @@ def test_the_answer_names_what_the_choice_cannot_be_told_apart_from() -> None:
 
 def test_the_answer_says_when_all_others_are_worse() -> None:
     record = winning(sample_record("regression"), 0, [])
-    assert "All 5 other methods are measurably worse." in answer(record)
+    assert "All 5 other methods on the same rows are significantly worse." in answer(record)
 
 
 def test_the_answer_says_when_the_best_mean_is_not_the_choice() -> None:
@@ -50,7 +59,7 @@ def test_the_answer_says_when_the_best_mean_is_not_the_choice() -> None:
     said = answer(record)[1]
     best = in_sentence(titles[0])
     assert said.startswith(
-        f"The best mean, 0.50, is that of {best}, but the two cannot be told apart"
+        f"The best mean, 0.50, is that of {best}, but the two do not differ significantly"
     )
     assert in_sentence(titles[2]) in said
     assert headline(record) == f"To predict “price”, choose {in_sentence(titles[1])}"
@@ -59,7 +68,39 @@ def test_the_answer_says_when_the_best_mean_is_not_the_choice() -> None:
 def test_the_headline_admits_when_a_constant_does_as_well() -> None:
     record = winning(sample_record("regression"), 0, [5])
     assert record["methods"][5]["name"] == "constant"
-    assert "constant answer" in headline(record)
+    assert record["verdict"]["kind"] == "weak"
+    assert headline(record) == "Nothing here is significantly better at “price” than a constant"
+
+
+def test_methods_without_a_score_make_no_statement_about_the_table() -> None:
+    record = winning(sample_record("regression"), 5, [])
+    record["methods"] = [
+        {**m, "status": "stopped", "mean": None, "interval": None, "difference": None}
+        if m["status"] == "done" and m["name"] != "constant"
+        else m
+        for m in record["methods"]
+    ]  # type: ignore[misc]
+    record["comparison"]["best"] = "constant"
+    record["verdict"] = verdict_on(record["methods"])
+    assert headline(record) == "No conclusion on “price”: 5 methods stopped, failed or not reached"
+    assert "Not all methods were finished: 5 stopped by the time limit (" in " ".join(
+        answer(record)
+    )
+
+
+@pytest.mark.parametrize("splits", [1, 2, 3, 4, 5, 6])
+def test_the_page_names_the_interval_that_the_ranking_used(splits: int) -> None:
+    record = (
+        Study(budget=None, repeats=splits, verbose=0, methods=[linear(), tree()], random_state=1)
+        .fit(heights(60), "y")
+        .record_
+    )
+    page = " ".join(page_html(record).split())
+    by_splits = splits >= FEWEST_SPLITS
+    assert record["comparison"]["interval"] == ("splits" if by_splits else "draws")
+    assert ("Nadeau and Bengio" in page) == by_splits
+    assert ("paired, split by split" in page) == by_splits
+    assert ("Dunnett" in page, "max-t" in page) == (by_splits, not by_splits)
 
 
 def test_a_leak_and_copies_are_told_beside_the_answer() -> None:
@@ -95,6 +136,5 @@ def test_one_split_claims_nothing_about_differences() -> None:
         if method["difference"]:
             method["difference"].update(low=None, high=None, distinguishable=False)
     page = page_html(record)
-    assert "From a single split" in page
-    assert "Nadeau" not in page
+    assert "A single split without intervals" in page
     assert "≈ best</span>" not in page

@@ -1,6 +1,7 @@
 """Tables as matrices: scales, gaps, levels, too many columns."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,11 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bosquet.study.methods.pipelines import ScaledTarget, fit_weighted, model_of, prepared
 from bosquet.study.methods.polynomial import PolynomialTerms
-from bosquet.study.pipelines import ScaledTarget, fit_weighted, model_of, prepared
-from bosquet.study.preparing import NumericInputs
-from bosquet.study.shapes import table_shape
+from bosquet.study.methods.shapes import table_shape
+from bosquet.study.table import numeric_inputs
+from bosquet.study.table.numeric_inputs import NumericInputs
 
 
 @parametrize_with_checks([NumericInputs(), PolynomialTerms(), ScaledTarget(Ridge())])
@@ -111,6 +113,39 @@ def test_beyond_a_number_of_columns_those_that_explain_the_target_stay():
     assert "level=u" in names
     assert np.allclose(matrix[:, names.index("level=u")], level == "u")
     assert np.array_equal(matrix, inputs.transform(frame))
+
+
+def test_levels_are_chosen_by_what_they_explain_without_a_column_for_each():
+    random = np.random.default_rng(0)
+    rows, levels = 4000, 1500
+    place = random.integers(0, levels, rows)
+    frame = pd.DataFrame({"level": pd.Categorical([f"l{k:04}" for k in place])})
+    y = random.normal(size=rows) + np.where(place % 50 == 0, 3.0, 0.0)
+    inputs = NumericInputs(min_rows=1, max_columns=40)
+    tracemalloc.start()
+    try:
+        matrix = inputs.fit_transform(frame, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < rows * levels * 8 / 10
+    flags = place[:, None] == np.unique(place)
+    related = [abs(np.corrcoef(flag, y)[0, 1]) for flag in flags.T]
+    best = np.sort(np.argsort(related)[-40:])
+    expected = [f"level=l{k:04}" for k in np.unique(place)[best]]
+    assert list(inputs.get_feature_names_out()) == expected
+    assert matrix.shape == (rows, 40)
+    assert np.array_equal(matrix, flags[:, best])
+
+
+@pytest.mark.parametrize("values", [1, 7, 10**6])
+def test_the_matrix_does_not_depend_on_how_many_values_are_converted_at_a_time(
+    frame, values, monkeypatch
+):
+    frame = pd.concat([frame.assign(more=np.arange(4.0) ** 2)] * 3, ignore_index=True)
+    expected = NumericInputs(min_rows=1).fit_transform(frame)
+    monkeypatch.setattr(numeric_inputs, "BLOCK_VALUES", values)
+    assert np.allclose(NumericInputs(min_rows=1).fit_transform(frame), expected, rtol=1e-14)
 
 
 def test_any_container_gives_the_same_matrix(frame):

@@ -8,10 +8,10 @@ import pytest
 from stand_ins import Slow, constant, method
 
 from bosquet import Study
-from bosquet.study import _schedule
-from bosquet.study._clock import Clock, in_words, seconds_of
-from bosquet.study._schedule import in_order
-from bosquet.study._trial import from_the_middle, halving
+from bosquet.study.methods.candidates import from_the_middle, halving
+from bosquet.study.run import schedule as _schedule
+from bosquet.study.run.clock import Clock, in_words, seconds_of
+from bosquet.study.run.order import in_order
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
     assert halving(1) == [0]
     for n in range(12):
         assert sorted(halving(n)) == list(range(n))
-    seen = [one.complexity for one in from_the_middle(slow("a", 0, range(5))).candidates(None)]
+    seen = [one.complexity for one in from_the_middle(slow("a", 0, range(5)).candidates(None))]
     assert seen == [2, 1, 4, 0, 3]
 
 
@@ -126,6 +126,6 @@ def test_of_wide_tables_a_method_far_over_its_share_is_stopped_and_the_others_st
     began = time.monotonic()
     study = Study(budget=8, verbose=0, methods=[endless, slow("quick", 0.01)]).fit(table(), "y")
     assert time.monotonic() - began < 16
-    assert study.table_.loc["endless", "status"] == "skipped"
+    assert study.table_.loc["endless", "status"] == "stopped"
     assert "longer than its share" in study.table_.loc["endless", "message"]
     assert study.table_.loc["quick", "status"] == "done"

@@ -2,8 +2,8 @@
 
 from stand_ins import card
 
-from bosquet.study.choosing import choose
-from bosquet.study.scoring import metric_named
+from bosquet.study.compare.choice import choose
+from bosquet.study.metrics.scoring import metric_named
 
 RMSE = metric_named("rmse", "regression")
 R2 = metric_named("r2", "regression")
@@ -13,6 +13,11 @@ def row(name, mean, *, readable="no", apart=True, scores=None):
     return {
         "name": name,
         "title": name.capitalize(),
+        "status": "done",
+        "finished": True,
+        "subsampled": False,
+        "rows_used": 80,
+        "interval": None,
         "mean": mean,
         "scores": scores or [mean],
         "card": card(readable),
@@ -30,7 +35,7 @@ def test_the_most_accurate_is_chosen_where_the_others_are_worse():
     assert found.name == "forest"
     assert found.runner_up == "line"
     assert "best RMSE 1 on the test rows" in found.why
-    assert "worse beyond chance" in found.why
+    assert "All 2 other methods with a score are significantly worse." in found.why
 
 
 def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
@@ -90,21 +95,60 @@ def test_a_readable_method_that_gives_up_more_is_named_as_the_alternative():
     ]
     found = choose(rows, R2)
     assert (found.name, found.runner_up) == ("forest", "line")
-    assert "Line (0.85) cannot be told from it and is easier to read" in found.why
+    assert "Line (0.85) does not differ significantly from it and is easier to read" in found.why
 
 
 def test_the_truth_is_never_chosen_and_a_best_constant_is_said():
     rows = [row("bayes", 0.5), best("constant", 1.0, readable="yes"), row("line", 1.1)]
     found = choose(rows, RMSE)
     assert found.name == "constant"
+    assert found.verdict["kind"] == "constant"
     assert "No method is better than the constant" in found.why
+
+
+def test_methods_that_were_stopped_make_no_statement_about_the_columns():
+    stopped = [{**row(name, None), "status": "stopped"} for name in ("boosting", "forest")]
+    failed = {**row("svm", None), "status": "failed"}
+    unsuited = {**row("lda", None), "status": "unsuited"}
+    rows = [best("constant", 1.0, readable="yes"), row("line", 1.1), *stopped, failed]
+    found = choose([*rows, unsuited], RMSE)
+    assert found.name == "constant"
+    assert found.verdict["kind"] == "inconclusive"
+    assert found.why.startswith(
+        "No conclusion: 2 stopped by the time limit (Boosting, Forest); 1 failed"
+    )
+    assert "do not help" not in found.why
+    assert choose([*rows[:2], unsuited], RMSE).verdict["kind"] == "constant"
+
+
+def test_a_best_method_level_with_the_constant_is_no_conclusion_while_others_were_stopped():
+    rows = [best("line", 1.0), row("constant", 1.01, readable="yes", apart=False)]
+    assert choose(rows, RMSE).verdict["kind"] == "weak"
+    rows.append({**row("boosting", None), "status": "not reached"})
+    assert choose(rows, RMSE).verdict["kind"] == "inconclusive"
+
+
+def test_methods_without_a_score_are_counted_beside_those_that_are_worse():
+    rows = [best("forest", 1.0), row("constant", 3.0), {**row("svm", None), "status": "stopped"}]
+    found = choose(rows, RMSE)
+    assert found.verdict["kind"] == "model"
+    assert "The other method with a score is significantly worse." in found.why
+    assert found.why.endswith("Not compared: 1 stopped by the time limit (Svm).")
+
+
+def test_a_method_that_was_not_compared_is_not_taken_for_its_readability():
+    line = {**row("line", 1.001, readable="yes"), "difference": None}
+    found = choose([best("forest", 1.0), line, row("constant", 3.0)], RMSE)
+    assert found.name == "forest"
+    assert "Not compared: 1 with too few splits (Line)." in found.why
 
 
 def test_a_winner_that_cannot_be_told_from_the_constant_comes_with_a_warning():
     rows = [best("forest", 1.0), row("constant", 1.01, readable="yes", apart=False)]
     found = choose(rows, RMSE)
     assert found.name == "forest"
-    assert "cannot be told from the constant" in found.why
+    assert found.verdict["kind"] == "weak"
+    assert "not significantly better than the constant" in found.why
 
 
 def test_steadiness_over_splits_is_part_of_the_reasons():

@@ -6,12 +6,12 @@ import pytest
 from stand_ins import linear, method
 
 from bosquet import Study
-from bosquet.study._outcomes import plain
-from bosquet.study.choosing import Choice
-from bosquet.study.method import Candidate, Chosen
+from bosquet.study.compare.choice import Choice
 from bosquet.study.methods import METHODS
+from bosquet.study.methods.method import Candidate, Chosen
+from bosquet.study.methods.shapes import table_shape
 from bosquet.study.methods.super_learner import FEWEST, LEARNERS
-from bosquet.study.shapes import table_shape
+from bosquet.study.record import plain
 
 NAMES = ["linear", "polynomial", "random-forest", "super-learner"]
 LEARNERS_OF_TWO = ["linear", "random-forest"]
@@ -129,10 +129,11 @@ def test_machines_are_left_out_where_a_fold_may_not_hold_their_own_folds():
 def test_a_timed_study_taken_up_again_combines_the_same_learners(tmp_path, monkeypatch):
     path = tmp_path / "study.jsonl"
     given = {"checkpoint": path, "budget": "60s", "repeats": 1}
-    taken = Choice("super-learner", "it is the one looked at here", None)
-    monkeypatch.setattr("bosquet.study._running.choose", lambda *given: taken)
+    nothing = {"kind": "model", "stopped": [], "failed": [], "not_reached": [], "cut_short": []}
+    taken = Choice("super-learner", "it is the one looked at here", None, nothing)
+    monkeypatch.setattr("bosquet.study.steps.choose", lambda *given: taken)
     with monkeypatch.context() as short:
-        short.setattr("bosquet.study._schedule.MOST_FOR_COMBINING", 1e-9)
+        short.setattr("bosquet.study.run.schedule.MOST_FOR_COMBINING", 1e-9)
         first = study(**given).fit(rows(), "y")
     again = study(**given).fit(rows(), "y")  # with time for all of them
     assert len(first.best_.estimator.estimators) == FEWEST < len(NAMES) - 1

@@ -1,19 +1,20 @@
-"""Intervals of differences agree with the twin, and say what they should on data whose answer is known."""
+"""Intervals of differences agree with the reference and are right on data whose answer is known."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet.reference import comparison as twin
-from bosquet.study.comparing import (
+from bosquet.reference import comparison as reference
+from bosquet.study.compare.intervals import (
     TestRows,
     corrected_interval,
-    difference_over_rows,
     difference_over_splits,
+    differences_over_rows,
+    dunnett_critical_value,
     interval_of,
 )
-from bosquet.study.scoring import metric_named
+from bosquet.study.metrics.scoring import metric_named
 
 numbers = st.floats(-100, 100, allow_nan=False)
 
@@ -24,9 +25,9 @@ numbers = st.floats(-100, 100, allow_nan=False)
     n_train=st.integers(10, 10_000),
     n_test=st.integers(2, 5000),
 )
-def test_the_corrected_interval_is_the_twins(d, n_train, n_test):
+def test_the_corrected_interval_is_the_references(d, n_train, n_test):
     found = corrected_interval(d, n_train=n_train, n_test=n_test)
-    assert found == pytest.approx(twin.corrected_interval(d, n_train, n_test)[1:], abs=1e-9)
+    assert found == pytest.approx(reference.corrected_interval(d, n_train, n_test)[1:], abs=1e-9)
 
 
 def test_the_difference_is_this_method_minus_the_best_split_by_split():
@@ -36,7 +37,7 @@ def test_the_difference_is_this_method_minus_the_best_split_by_split():
     found = difference_over_splits(worse, best, n_train=80, n_test=20)
     assert found["mean"] == pytest.approx(0.2, abs=0.02)
     assert found["distinguishable"]
-    _, low, high = twin.corrected_interval(worse - best, 80, 20)
+    _, low, high = reference.corrected_interval(worse - best, 80, 20)
     assert (found["low"], found["high"]) == pytest.approx((low, high))
 
 
@@ -69,12 +70,52 @@ def test_one_split_falls_back_on_paired_draws_of_its_rows():
     good, bad = y + rng.normal(size=300) * 0.5, y + rng.normal(size=300) * 0.8
     metric = metric_named("mae", "regression")
     rows = TestRows.drawn(y, metric, seed=5)
-    scores = [metric.score(y, bad)], [metric.score(y, good)]
-    found = difference_over_rows(*scores, rows.scores(bad), rows.scores(good))
+    gap = metric.score(y, bad) - metric.score(y, good)
+    drawn = rows.scores(bad) - rows.scores(good)
+    (found,) = differences_over_rows([gap], [gap], [drawn])
     draws = [np.repeat(np.arange(300), times) for times in rows.times]
-    mean, low, high = twin.paired_bootstrap_interval(np.abs(y - bad), np.abs(y - good), draws)
-    assert (found["mean"], found["low"], found["high"]) == pytest.approx((mean, low, high))
+    mean, low, high = reference.paired_bootstrap_interval(np.abs(y - bad), np.abs(y - good), draws)
+    bounds = (found["mean"], found["low"], found["high"])
+    assert bounds == pytest.approx((mean, low, high), abs=0.1 * (high - low))
     assert found["distinguishable"]
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "freedom", "tabled"),
+    [(1, 10, 2.23), (2, 10, 2.57), (4, 20, 2.65), (9, 20, 2.95), (9, 60, 2.77)],
+)
+def test_dunnetts_critical_values_are_those_of_the_tables(comparisons, freedom, tabled):
+    assert dunnett_critical_value(comparisons, freedom) == pytest.approx(tabled, abs=0.011)
+
+
+def test_of_many_methods_that_are_equal_none_is_worse_in_nineteen_studies_of_twenty():
+    rng = np.random.default_rng(6)
+    studies, methods, splits = 300, 15, 10
+    false_alarms = {"corrected": 0, "single": 0}
+    for _ in range(studies):
+        # Scores of a method correlate over splits by n_test / (n_train + n_test).
+        level = rng.normal(size=(methods + 1, 1)) * np.sqrt(0.2)
+        scores = level + rng.normal(size=(methods + 1, splits)) * np.sqrt(0.8)
+        for name, comparisons in (("corrected", methods), ("single", 1)):
+            false_alarms[name] += any(
+                difference_over_splits(
+                    own, scores[0], n_train=80, n_test=20, comparisons=comparisons
+                )["distinguishable"]
+                for own in scores[1:]
+            )
+    assert false_alarms["corrected"] / studies < 0.08
+    assert false_alarms["single"] / studies > 0.15
+
+
+def test_intervals_over_draws_hold_for_all_methods_at_once():
+    rng = np.random.default_rng(7)
+    false_alarms = 0
+    for _ in range(200):
+        seen = rng.normal(size=12)  # differences of equal methods, standard error 1
+        drawn = seen[:, None] + rng.normal(size=(12, 200))
+        found = differences_over_rows(seen, seen, list(drawn))
+        false_alarms += any(one["distinguishable"] for one in found)
+    assert false_alarms / 200 < 0.09
 
 
 def test_a_methods_own_interval_needs_five_splits_or_draws():
@@ -85,7 +126,7 @@ def test_a_methods_own_interval_needs_five_splits_or_draws():
     scores = [0.5, 0.6, 0.4, 0.5, 0.7]
     assert interval_of(scores[:4], None, n_train=80, n_test=20) is None
     five = interval_of(scores, None, n_train=80, n_test=20)
-    assert five == pytest.approx(twin.corrected_interval(scores, 80, 20)[1:])
+    assert five == pytest.approx(reference.corrected_interval(scores, 80, 20)[1:])
 
 
 @pytest.mark.parametrize(

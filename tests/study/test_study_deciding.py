@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bosquet import RandomForestClassifier, Study
-from bosquet.study.deciding import (
+from bosquet.study.methods.method import Candidate
+from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.tuning.thresholds import (
     Decision,
     best_threshold,
     choose_decision,
@@ -15,8 +17,6 @@ from bosquet.study.deciding import (
     steady_threshold,
     unseen_answers,
 )
-from bosquet.study.method import Candidate
-from bosquet.study.scoring import metric_named
 from bosquet.trust.costs import least_costly
 
 CLASSES = np.array(["bad", "good"])
@@ -128,14 +128,14 @@ def test_a_bagged_model_has_answers_to_rows_it_has_not_seen_others_are_asked_by_
     y = np.where(X["a"] + random.normal(size=200) > 0, "good", "bad")
     metric = metric_named("log_loss", "binary", CLASSES)
     forest = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
-    votes, labels = unseen_answers(forest, Fitless(), X, y, metric, 0)
+    votes, labels, _ = unseen_answers(forest, Fitless(), X, y, metric, 0)
     assert np.array_equal(votes, forest.oob_decision_function_)
     assert labels.tolist() == y.tolist()
     # After three trees many a row is in every bag.
     with pytest.warns(UserWarning, match="in all 3 bags"):
         few = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, y)
     again = Candidate(3.0, "", {}, lambda seed: RandomForestClassifier(3, random_state=seed))
-    votes, labels = unseen_answers(few, again, X, y, metric, 0)
+    votes, labels, _ = unseen_answers(few, again, X, y, metric, 0)
     assert np.isfinite(votes).all()
     assert len(votes) == len(labels) == 200
 
@@ -166,7 +166,7 @@ def test_the_model_that_is_kept_decides_by_all_rows():
 
 @pytest.mark.parametrize("time", [True, False])
 def test_fits_for_the_threshold_of_the_model_that_is_kept_want_time(monkeypatch, time):
-    monkeypatch.setattr("bosquet.study._running.END_OF_DECIDING", 1.0 if time else 0.0)
+    monkeypatch.setattr("bosquet.study.steps.END_OF_DECIDING", 1.0 if time else 0.0)
     study = Study(methods=["logistic"], budget=30, repeats=1, verbose=0, random_state=0)
     kept = study.fit(rare_table(), "y").best_
     logistic = next(m for m in study.record_["methods"] if m["name"] == "logistic")

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bosquet.study._journal import Journal, fingerprint_of_table
-from bosquet.study._outcomes import Outcome
+from bosquet.study.run.checkpoint import Journal, fingerprint_of_table
+from bosquet.study.run.outcomes import Outcome
 
 HEADING = {"table": "abc", "random_state": 0}
 
@@ -78,6 +78,42 @@ def test_a_checkpoint_of_another_study_or_of_none_is_refused(tmp_path):
     path.write_bytes(b"\x00\x01 no line at all")
     with pytest.raises(ValueError, match="is not the checkpoint of a study"):
         Journal(path, HEADING)
+
+
+def changed_files(whole):
+    """A checkpoint of three lines, changed in every way that leaves whole lines."""
+    heading, first, second = whole.splitlines(keepends=True)
+    yield heading + first.replace(b'"score":0.25', b'"score":"much"') + second, 2
+    yield heading + first.replace(b'"split":0', b'"split":null') + second, 2
+    yield heading + first + second.replace(b'"outcome":{', b'"outcome":{"curve":7,'), 3
+    yield heading + second, 2
+    yield heading + second + first, 2
+    yield heading + b"{}\n" + second, 2
+    yield heading + b"[" * 100_000 + b"\n", 2
+    yield heading + first + b"\x00\n", 3
+
+
+def test_a_checkpoint_that_was_changed_is_refused_and_left_as_it_is(tmp_path):
+    path = tmp_path / "j"
+    journal = Journal(path, HEADING)
+    journal.add(outcome("a"), 1)
+    journal.add(outcome("b"), 2)
+    for data, line in changed_files(path.read_bytes()):
+        (tmp_path / "changed").write_bytes(data)
+        with pytest.raises(ValueError, match=f"was changed in line {line}"):
+            Journal(tmp_path / "changed", HEADING)
+        assert (tmp_path / "changed").read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{}, {"outcome": 7, "elapsed": 1}, {"outcome": {"method": "a", "answer": {"float32": "eA=="}}}],
+)
+def test_a_line_that_holds_no_result_is_refused_even_with_its_hash(entry, tmp_path):
+    journal = Journal(tmp_path / "j", HEADING)
+    journal._append(entry)
+    with pytest.raises(ValueError, match="was changed in line 2"):
+        Journal(tmp_path / "j", HEADING)
 
 
 def test_a_full_disk_is_told_in_one_line_and_leaves_whole_lines(tmp_path, monkeypatch):

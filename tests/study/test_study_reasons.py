@@ -10,9 +10,9 @@ from bosquet import (
     GradientBoostingRegressor,
     RandomForestClassifier,
 )
-from bosquet.study import _reasons
-from bosquet.study._explored_rows import strangeness
-from bosquet.study._reasons import OTHERS, reasons_for
+from bosquet.study.explain import row_explanations as _reasons
+from bosquet.study.explain.notable_rows import strangeness
+from bosquet.study.explain.row_explanations import OTHERS, reasons_for
 
 
 def table(n=200, columns=4, seed=0):
@@ -106,8 +106,8 @@ def test_strange_rows_are_far_out_in_some_column():
 
 
 def test_reasons_end_at_the_prediction_however_many_columns_there_are():
-    from bosquet.study._explored_rows import MOST_REASONS, explored_rows
-    from bosquet.study.scoring import metric_named
+    from bosquet.study.explain.notable_rows import MOST_REASONS, explored_rows
+    from bosquet.study.metrics.scoring import metric_named
 
     X = table(columns=12)
     y = (X @ np.arange(1.0, 13)).to_numpy()

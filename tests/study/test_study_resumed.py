@@ -56,7 +56,7 @@ def test_a_study_killed_twice_ends_with_the_table_of_an_unbroken_one(tmp_path, u
 
 
 def test_a_finished_study_is_read_from_its_checkpoint_without_tuning_again(tmp_path, monkeypatch):
-    import bosquet.study._schedule as schedule
+    import bosquet.study.run.schedule as schedule
 
     path = tmp_path / "study.jsonl"
     first = study(path, repeats=1).fit(rows(), "y")

@@ -167,10 +167,10 @@ def test_a_method_that_fails_is_told_and_the_study_goes_on():
     assert "constant" in study.table_.index  # always in the table
 
 
-def test_a_method_that_does_not_suit_is_skipped_with_its_reason():
+def test_a_method_that_does_not_suit_is_left_out_with_its_reason():
     unsuited = method("odd", lambda shape, value, seed: None, suits=lambda shape: "too few rows")
     study = counted(methods=[linear(), unsuited]).fit(heights(), "y")
-    assert study.table_.loc["odd", "status"] == "skipped"
+    assert study.table_.loc["odd", "status"] == "unsuited"
     assert study.table_.loc["odd", "message"] == "too few rows"
 
 

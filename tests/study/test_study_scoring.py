@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
-from bosquet.study.scoring import answer_of, default_metric, metric_named, metrics_of
+from bosquet.study.metrics.scoring import answer_of, default_metric, metric_named, metrics_of
 
 CLASSES = np.array(["a", "b", "c"])
 

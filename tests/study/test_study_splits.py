@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet.study._splits import seed_of, split_rows, subsample
+from bosquet.study.table.splits import seed_of, split_rows, subsample
 
 
 @settings(max_examples=50, deadline=None)

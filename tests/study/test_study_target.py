@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bosquet.study._target import read_target
+from bosquet.study.table.target import read_target
 
 
 def read(values, task="auto", name="y"):

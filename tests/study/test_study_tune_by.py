@@ -9,12 +9,12 @@ from stand_ins import constant, linear, tree
 
 from bosquet import Study
 from bosquet.cli.commands.study import WAYS as WAYS_OF_THE_COMMAND
-from bosquet.study._clock import Clock
-from bosquet.study._reading import read_study_table
-from bosquet.study._running import Run
-from bosquet.study._splits import split_rows
-from bosquet.study._trial import run_trial
-from bosquet.study.judging import WAYS
+from bosquet.study.run.clock import Clock
+from bosquet.study.run.trial import run_trial
+from bosquet.study.steps import Run
+from bosquet.study.table.reading import read_study_table
+from bosquet.study.table.splits import split_rows
+from bosquet.study.tuning.validation import WAYS
 
 
 def slopes():

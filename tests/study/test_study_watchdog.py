@@ -3,13 +3,16 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 from mixed_tables import judged, mixed_table
 from sklearn.dummy import DummyRegressor
+from sklearn.model_selection import cross_val_score
 from stand_ins import method
 
-from bosquet.study._watchdog import OutOfTime, stopped_after
+from bosquet import AdaBoostRegressor
 from bosquet.study.tuning import tune
+from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
 
 
 def busy(seconds):
@@ -52,6 +55,18 @@ def test_work_that_is_done_in_time_is_left_alone_and_so_is_what_follows():
         assert busy(0.01) == "done"
 
 
+def test_a_limit_that_is_over_already_leaves_nothing_behind():
+    stopped = 0
+    for k in range(60):
+        try:
+            with stopped_after(k % 3 * 1e-4):
+                busy(0.02)
+        except OutOfTime:
+            stopped += 1
+    assert stopped > 30
+    assert busy(1.2) == "done"  # longer than a limit waits before it raises again
+
+
 def test_threads_from_before_are_none_of_its_business():
     told = []
     other = threading.Thread(target=lambda: told.append(busy(0.5)))
@@ -60,6 +75,30 @@ def test_threads_from_before_are_none_of_its_business():
         busy(20)
     other.join()
     assert told == ["done"]
+
+
+class Swallows(DummyRegressor):
+    """Takes every error of its work for a piece of work that is done."""
+
+    def fit(self, X, y):
+        for _ in range(2):
+            try:
+                busy(20)
+            except Exception as error:
+                raise RuntimeError(f"the work failed: {error!r}") from error
+        return super().fit(X, y)
+
+
+def test_code_that_catches_every_exception_is_stopped_all_the_same():
+    X, y = np.zeros((30, 1)), np.arange(30.0)
+    began = time.monotonic()
+    with pytest.raises(OutOfTime), stopped_after(0.1):
+        Swallows().fit(X, y)
+    with pytest.raises(OutOfTime), stopped_after(0.1):
+        cross_val_score(Swallows(), X, y, error_score=0.0)
+    with pytest.raises(OutOfTime), stopped_after(0.1):
+        AdaBoostRegressor(Swallows(), n_estimators=2, random_state=0).fit(X, y)
+    assert time.monotonic() - began < 10
 
 
 class Busy(DummyRegressor):
@@ -79,8 +118,7 @@ def tuned_within(seconds, fits):
     X, y = mixed_table("regression", rows=60)
     metric, shape = judged("regression", X, y)
     tortoise = method("tortoise", lambda shape, pace, seed: Busy(pace), fits)
-    with stopped_after(seconds):
-        return tune(tortoise, X, y, shape, metric=metric, by="validation")
+    return tune(tortoise, X, y, shape, metric=metric, by="validation", at_most=seconds)
 
 
 def test_a_method_that_is_stopped_before_any_candidate_is_done_says_just_that():

@@ -13,12 +13,12 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from bosquet import RandomForestRegressor
 from bosquet.reference import resampling
-from bosquet.study._costs import FitCost
-from bosquet.study.judging import draw_bags, fold_numbers
-from bosquet.study.method import Candidate
 from bosquet.study.methods import METHODS
-from bosquet.study.scoring import answer_of
-from bosquet.study.tuning import affordable_rows, tune
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate
+from bosquet.study.metrics.scoring import answer_of
+from bosquet.study.tuning.tuner import affordable_rows, tune
+from bosquet.study.tuning.validation import draw_bags, fold_numbers
 
 
 def method_of(make, settings, name="linear", **changes):
@@ -70,7 +70,7 @@ def test_higher_scores_win_where_higher_is_better(numbers):
     assert chosen_point(tuned)["score"] == max(p["score"] for p in tuned.curve["points"])
 
 
-def test_folds_agree_with_the_twin(numbers):
+def test_folds_agree_with_the_reference(numbers):
     X, y, metric, shape = numbers
     tuned = tune(method_of(ridge, [100.0, 1.0]), X, y, shape, metric=metric, random_state=5)
     fold = fold_numbers(y, 5, 5, by_class=False).tolist()
@@ -82,7 +82,7 @@ def test_folds_agree_with_the_twin(numbers):
         assert point["spread"] == pytest.approx(error)
 
 
-def test_the_bootstrap_agrees_with_the_twin(numbers):
+def test_the_bootstrap_agrees_with_the_reference(numbers):
     X, y, metric, shape = numbers
 
     def make(k, seed):

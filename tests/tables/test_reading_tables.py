@@ -1,16 +1,20 @@
 """Files of all kinds become tables; what is no table is refused in one line."""
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet.tables import TableError, read_table
+from bosquet.study.table.reading import read_study_table
+from bosquet.tables import TableError, read_table, reading, tidy
 
 
 def read(text, encoding="utf-8", **options):
@@ -119,6 +123,22 @@ def test_repeated_names_are_told_apart_and_noted():
     assert "'a' occurs 2 times" in frame.attrs["reading"]["notes"][0]
 
 
+def test_a_copy_of_the_target_is_refused_however_many_names_are_repeated(tmp_path):
+    table = "a,a,b,b,c,c,d,d,e,e,y,y\n" + "1,2,3,4,5,6,7,8,9,1,2,2\n0,3,4,5,6,7,8,9,1,2,3,3\n" * 20
+    with pytest.raises(TableError, match="more than one column"):
+        tidy(read(table), "y")
+    (tmp_path / "t.csv").write_text(table)
+    with pytest.raises(ValueError, match="2 columns are called 'y'"):
+        read_study_table(tmp_path / "t.csv", "y", "auto")
+    tidied = tidy(read(table).drop(columns="y_2"), "y")
+    assert "y_2" not in tidied.frame
+
+
+def test_taking_a_column_does_not_copy_the_list_of_repeated_names():
+    frame = read("a,b,a\n1,2,3\n")
+    assert frame["a"].attrs["reading"]["repeated"] is frame.attrs["reading"]["repeated"]
+
+
 def test_old_line_ends_are_read():
     assert read("a,b\r1,2\r3,4\r").shape == (2, 2)
     assert read("a,b\r\n1,2\r\n3,4\r\n").shape == (2, 2)
@@ -174,10 +194,46 @@ def test_the_standard_input_is_read(monkeypatch):
         ('a,b\n"x\ny",2\n3\n6,7\n', "line 4: 1 cell where the header has 2"),
         ("# top\na;b\n1;2\n\n3\n", "line 5: 1 cell"),
         ('a,b\n1,2\n3,"4\n5,6\n', "line 3: a quote opens in this row that is never closed"),
+        (b"\xef\xbb\xbfa,b\n\x80,2\n3,4,5\n", "not text in utf-8-sig: save it again"),
+        ("sep=é\na,b\n1,2\n", "the delimiter 'é' must be one ASCII character"),
+        ('sep="\na,b\n1,2\n', "the delimiter '\"' must be one ASCII character"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(data, says):
     assert says in refused(data)
+
+
+def arrow_stream(table):
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def test_arrow_columns_that_reach_outside_their_buffers_are_refused():
+    offsets = pa.py_buffer(np.array([0, 10**8, 2], np.int32))
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"ab")])
+    assert "not a whole Arrow file" in refused(arrow_stream(pa.table({"text": texts})))
+
+
+def test_notes_of_pandas_that_make_no_sense_are_refused():
+    notes = {b"pandas": b'{"columns": [{}], "index_columns": []}'}
+    table = pa.table({"n": [1, 2]}).replace_schema_metadata(notes)
+    assert "not a whole Arrow file: KeyError" in refused(arrow_stream(table))
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress], ids=["bz2", "xz"])
+def test_a_small_file_does_not_unpack_to_fill_the_memory(pack, monkeypatch):
+    monkeypatch.setattr(reading, "_MOST_UNPACKED", 1000)
+    packed = pack(b"0,0,0\n" * 1_000_000)
+    assert "unpacks to more than" in refused(packed)
+    assert read_table(io.BytesIO(pack(b"a,b\n" + b"0,0\n" * 200))).shape == (200, 2)
+
+
+def test_a_delimiter_that_cannot_be_one_is_refused():
+    for wrong in ("é", "ab", "\n", '"'):
+        with pytest.raises(TableError, match="must be one ASCII character"):
+            read("a,b\n1,2\n", delimiter=wrong)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_read_is_named(tmp_path):

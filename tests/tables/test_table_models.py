@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import bosquet
@@ -45,6 +47,55 @@ def test_a_saved_model_takes_the_same_tables(fitted, table, tmp_path):
     assert (again.predict(rows) == table["sold"][:20]).all()
     assert again.explain(rows).values.shape == (20, len(again.tidier.feature_names))
     assert model_bytes(again) == model_bytes(fitted)
+
+
+ROWS = {"size": ["1,0", "9,5"], "when": ["01.02.2024", None], "colour": ["red", "blue"]}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [dict(zip(ROWS, cells, strict=True)) for cells in zip(*ROWS.values(), strict=True)],
+        ({"size": "1,0", "when": "01.02.2024", "colour": "red"}, {"colour": "blue", "size": 9.5}),
+        pl.DataFrame(ROWS),
+        pa.table(ROWS),
+    ],
+    ids=["dict of columns", "list of dicts", "dicts that lack a key", "polars", "arrow"],
+)
+def test_rows_in_other_containers_are_predicted_as_those_of_a_frame(fitted, rows):
+    frame = pd.DataFrame(ROWS)
+    np.testing.assert_array_equal(fitted.predict(rows), fitted.predict(frame))
+    np.testing.assert_array_equal(fitted.predict_proba(rows), fitted.predict_proba(frame))
+    np.testing.assert_array_equal(fitted.explain(rows).values, fitted.explain(frame).values)
+
+
+def test_one_row_may_be_a_dict_and_rows_may_be_a_file(fitted, tmp_path):
+    frame = pd.DataFrame(ROWS)
+    one = {name: cells[0] for name, cells in ROWS.items()}
+    np.testing.assert_array_equal(fitted.predict_proba(one), fitted.predict_proba(frame[:1]))
+    frame.to_csv(tmp_path / "rows.csv", sep=";", index=False)
+    assert fitted.predict(tmp_path / "rows.csv").tolist() == fitted.predict(frame).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([["1,0", "01.02.2024", "red"]], "lacks the columns .* give rows with the names"),
+        (np.zeros((2, 3)), "give rows with the names of their columns"),
+        ([1, 2], "list of 1 dimension.* is not a table: give a data frame"),
+        ([], "is not a table"),
+        (None, "NoneType .* is not a table"),
+        (5, "int .* is not a table"),
+        (pd.Series(ROWS["size"]), "X is one column"),
+        ({"size": [1, 2], "when": [3]}, "lists of one length"),
+        ({}, "lacks the columns"),
+        ("gone.csv", "there is no file gone.csv"),
+    ],
+)
+def test_what_is_no_table_is_told_with_what_is_taken(fitted, rows, says):
+    with pytest.raises(ValueError, match=says):
+        fitted.predict(rows)
 
 
 def test_damaged_plans_are_refused(fitted):

@@ -18,6 +18,14 @@ def table(**columns):
     return pd.DataFrame(base | columns)
 
 
+def test_an_error_is_one_line_whatever_the_values_are():
+    for value in ("two\nlines", "x" * 10_000):
+        with pytest.raises(TableError, match="in every row") as caught:
+            tidy(pd.DataFrame({"a": [1, 2], "b": [value, value]}), "b")
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) <= 1000
+
+
 def test_dates_become_the_parts_that_vary():
     days = pd.date_range("2024-01-30", periods=N, freq="36h")
     for values in (
@@ -246,6 +254,11 @@ def _broken_states(state):
         "columns": [{"name": "a", "kind": "date", "parts": ["century"], "outputs": ["b"]}]
     }
     yield state | {"columns": [{"name": "a", "kind": "number", "format": 3}]}
+    yield state | {"columns": [{"name": "a", "kind": "number", "format": "%Y/%m/%d"}]}
+    yield state | {"columns": [{"name": "a", "kind": "number", "levels": ["b"]}]}
+    yield state | {"columns": [{"name": "a", "kind": "number", "reason": "constant"}]}
+    date = {"name": "a", "kind": "date", "parts": ["year"], "outputs": ["b"]}
+    yield state | {"columns": [date | {"format": "%Q"}]}
     yield state | {"columns": state["columns"] * 2}
     yield state | {"target": {"name": 3}}
 
@@ -315,3 +328,55 @@ def test_an_identifier_that_comes_back_in_other_rows_is_kept():
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"x": random.normal(size=220), "customer_id": [*range(200), *range(20)]})
     assert TableTidier().fit(frame).feature_names == ["x", "customer_id"]
+
+
+def test_dates_of_rows_that_later_ones_follow_become_recurring_parts_and_elapsed_time():
+    when = pd.date_range("2023-01-01", "2025-01-01", freq="7h")
+    table = pd.DataFrame({"when": when.astype(str), "x": np.arange(len(when)) % 17})
+    tidier = TableTidier().fit(table, over_time=True)
+    parts = [
+        "month",
+        "day",
+        "weekday",
+        "hour",
+        "year_sine",
+        "year_cosine",
+        "day_sine",
+        "day_cosine",
+    ]
+    assert tidier.feature_names == [*(f"when.{part}" for part in [*parts, "elapsed"]), "x"]
+    assert tidier.notes == [
+        "when: a date, turned into parts that recur and the time that has elapsed, in years"
+    ]
+    again = TableTidier.from_state(tidier.to_state())
+    dates = ["2024-07-01 06:00", "2030-01-01 00:00", "2029-12-31 23:59"]
+    later = again.transform(pd.DataFrame({"when": dates, "x": 0}))
+    np.testing.assert_allclose(later["when.elapsed"], [2024.5, 2030, 2030], atol=0.01)
+    np.testing.assert_allclose(later["when.year_cosine"], [-1, 1, 1], atol=0.01)
+    np.testing.assert_allclose(later["when.day_sine"], [1, 0, 0], atol=0.01)
+    assert later["when.month"].tolist() == [7, 1, 12]
+
+
+def test_a_part_that_does_not_come_again_within_the_table_is_no_feature():
+    of_a_year = pd.DataFrame({"when": pd.date_range("2024-01-01", "2024-12-01"), "x": 1.5})
+    of_a_year.loc[0, "x"] = 2.5
+    assert TableTidier().fit(of_a_year, over_time=True).feature_names == [
+        "when.day", "when.weekday", "when.elapsed", "x",
+    ]  # fmt: skip
+    yearly = pd.DataFrame({"when": [f"{year}-05-01" for year in range(1950, 2000)], "x": range(50)})
+    tidier = TableTidier().fit(yearly.assign(x=yearly["x"] % 7), over_time=True)
+    assert tidier.feature_names == ["when.weekday", "when.elapsed", "x"]
+    few = pd.DataFrame({"when": ["2024-01-01", "2024-01-02", "2024-01-03"], "x": [1.5, 2.5, 0.5]})
+    tidier = TableTidier().fit(few, over_time=True)
+    assert tidier.feature_names == ["when.elapsed", "x"]
+    assert tidier.notes == ["when: a date, turned into the time that has elapsed, in years"]
+
+
+def test_missing_dates_have_missing_parts_of_every_kind():
+    when = pd.Series(pd.date_range("2022-01-01", periods=1000, freq="26h"))
+    when[3] = pd.NaT
+    frame = (
+        TableTidier().fit(table := pd.DataFrame({"when": when}), over_time=True).transform(table)
+    )
+    assert frame.iloc[3].isna().all()
+    assert frame.drop(index=3).notna().all(axis=None)

@@ -11,9 +11,11 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+STDIN = "-"
+
 
 class UserError(Exception):
-    """Something that the user can mend: one line, exit code 2."""
+    """An error that the user can fix: printed as one line, exit code 2."""
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -89,51 +91,53 @@ def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
     )
     module.arguments(parser)
     group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="answer in JSON")
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress, no notes")
+    group.add_argument("--json", action="store_true", help="print the result as JSON")
+    group.add_argument("-q", "--quiet", action="store_true", help="print no progress and no notes")
     group.add_argument(
-        "--traceback", action="store_true", help="where an error comes from, for reporting it"
+        "--traceback", action="store_true", help="print the traceback of an error, to report it"
     )
     parser.set_defaults(run=module.run, command=module.NAME)
     return parser
 
 
-_TABLE = "CSV, TSV, Parquet, Arrow or Feather, packed or not; - is the standard input"
+_TABLE = "CSV, TSV, Parquet, Arrow or Feather file, compressed or not; - reads standard input"
 
 
 def table_argument(parser: argparse.ArgumentParser, what: str = _TABLE, nargs: Any = None) -> None:
-    """A table to read, and what may be said of how it is written."""
+    """Add the table to read and the options for its format."""
     parser.add_argument("data", help=what, nargs=nargs)
-    group = parser.add_argument_group("reading a text file (found by itself unless given)")
-    group.add_argument("--delimiter", metavar="D", help="what parts columns: ',' ';' '|' or tab")
-    group.add_argument("--decimal", choices=(".", ","), help="the decimal mark")
-    group.add_argument("--encoding", metavar="NAME", help="utf-8, cp1252, ...")
+    group = parser.add_argument_group("format of a text file (default: detected)")
+    group.add_argument("--delimiter", metavar="D", help="column delimiter: ',' ';' '|' or tab")
+    group.add_argument("--decimal", choices=(".", ","), help="decimal separator")
+    group.add_argument("--encoding", metavar="NAME", help="character encoding: utf-8, cp1252, ...")
     group.add_argument(
-        "--header", choices=("yes", "no"), help="whether the first line names the columns"
+        "--header", choices=("yes", "no"), help="whether the first line holds the column names"
     )
 
 
 def target_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is to be predicted, and from what."""
-    parser.add_argument("--target", "-t", required=True, metavar="COLUMN", help="what to predict")
+    """Add the options for the target and the columns."""
+    parser.add_argument("--target", "-t", required=True, metavar="COLUMN", help="column to predict")
     parser.add_argument(
         "--task",
         choices=("auto", "classification", "binary", "multiclass", "regression"),
         default="auto",
-        help="classes or numbers; found by itself unless given",
+        help="kind of target (default: auto, detected from the column)",
     )
     parser.add_argument(
         "--drop",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="a column not to use; may be repeated",
+        help="column to leave out; can be repeated",
     )
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of what is drawn (0)")
+    parser.add_argument(
+        "--seed", type=whole, default=0, metavar="N", help="random seed (default: 0)"
+    )
 
 
 def positive_argument(parser: argparse.ArgumentParser, what: str) -> None:
-    """Of two classes, the one that is looked for."""
+    """Add the option for the positive class."""
     parser.add_argument("--positive", metavar="LABEL", help=what)
 
 
@@ -144,7 +148,7 @@ def whole(text: str) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer >= 0")
     return value
 
 
@@ -152,10 +156,10 @@ def positive(text: str) -> int:
     """A whole number, 1 or more."""
     value = whole(text)
     if value == 0:
-        raise argparse.ArgumentTypeError("0 is too few: 1 or more")
+        raise argparse.ArgumentTypeError("must be an integer >= 1, got 0")
     return value
 
 
 def named_list(text: str) -> list[str]:
-    """Names parted by commas."""
+    """Return the names in a comma-separated list."""
     return [name.strip() for name in text.split(",") if name.strip()]

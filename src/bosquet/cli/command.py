@@ -1,6 +1,7 @@
 """`main`: from words to exit codes.
 
-0 is success, 1 a failure of Bosquet's own, 2 something that the user can mend, 130 an interrupt.
+0 is success, 1 a failure of Bosquet's own, 2 something that the user can mend, 3 a study without a
+conclusion, 130 an interrupt.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from bosquet.cli.commands import COMMANDS
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """examples:
-  bosquet demo                                          a study of a data set that comes along
-  bosquet study data.csv --target y --report page.html  all methods, tuned, compared, one page
-  bosquet fit data.csv --target y --out model.bosquet   one model, to a file
-  bosquet predict model.bosquet new.csv > answers.csv   its answers for new rows
-  bosquet COMMAND --help                                options and examples of a command
+  bosquet demo                                              study a built-in data set
+  bosquet study data.csv --target y --report page.html      compare all methods, write a report
+  bosquet fit data.csv --target y --out model.bosquet       fit one model, write it to a file
+  bosquet predict model.bosquet new.csv > predictions.csv   predict new rows
+  bosquet COMMAND --help                                    options and examples of a command
 """
 
 
@@ -35,12 +36,12 @@ def build_parser() -> OneLineParser:
 
     parser = OneLineParser(
         prog="bosquet",
-        description="Ensembles that learn fast and show their work.",
+        description="Ensemble learning: fit, compare, explain and apply models of tables.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="store_true", help="the version, and nothing else")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", parser_class=OneLineParser
     )

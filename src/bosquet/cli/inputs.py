@@ -11,8 +11,8 @@ from bosquet.cli.output import say
 
 def read(arguments: Any, path: str | None = None) -> Any:
     """The table that the command was given, without the columns that it shall not use."""
-    from bosquet.study._frames import counted_from_one
     from bosquet.tables import read_table
+    from bosquet.tables.frames import counted_from_one
 
     header = {"yes": True, "no": False}.get(getattr(arguments, "header", None) or "")
     delimiter = getattr(arguments, "delimiter", None)
@@ -46,19 +46,11 @@ def without(frame: Any, dropped: list[str]) -> Any:
 
 def learned_table(arguments: Any) -> Any:
     """The table of a command that learns, tidied, with its target; notes are said."""
-    from bosquet.study._reading import read_study_table
+    from bosquet.study.table.reading import read_study_table
 
     frame = read(arguments)
-    refuse_repeated(frame, arguments.target)
     positive = getattr(arguments, "positive", None)
     table = read_study_table(frame, arguments.target, arguments.task, positive, any_width=True)
     for note in table.notes:
         say(arguments, f"note: {note}")
     return table
-
-
-def refuse_repeated(frame: Any, target: str) -> None:
-    """A target whose name several columns had is not told apart by reading."""
-    for note in frame.attrs.get("reading", {}).get("notes", []):
-        if f"the column name {target!r} occurs" in note:
-            raise UserError(f"several columns are called {target!r}: rename all but the target")

@@ -6,28 +6,62 @@ import os
 import warnings
 from typing import Any
 
-from bosquet.cli.arguments import UserError
+from bosquet.cli.arguments import STDIN, UserError
 
 MODEL_FILE = b"\x89BSQ"
 PICKLE = b"\x80"  # of protocol 2 and later, which all writers of today use
-STDIN = "-"
 
 
 def model_argument(parser: Any) -> None:
-    """A model to read, and whether its file may run code."""
+    """A model to read, and what its file has to be."""
     parser.add_argument(
-        "model", help="a model file of fit, of study --save, or of Python's model.save"
+        "model", help="model file written by fit, by study --save or by model.save in Python"
     )
-    trust_argument(parser)
+    trust_arguments(parser)
 
 
-def trust_argument(parser: Any) -> None:
-    """Loading a pickle runs whatever is in it; that is for the user to allow."""
+def trust_arguments(parser: Any) -> None:
+    """Loading a pickle runs whatever is in it; that is for the user to allow. A model file may be signed."""
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="load a pickle (.pkl), which may run any code: for files whose origin you know",
+        help="allow loading a pickle (.pkl); a pickle can run any code, so allow it only for files you trust",
     )
+    key_arguments(parser, "refuse a model file that is not signed with this key")
+
+
+def key_arguments(parser: Any, what: str) -> None:
+    """A key, by the file or the variable that holds it: others on the machine can read a command line."""
+    group = parser.add_argument_group(f"signature: {what} (at least 32 random bytes)")
+    group.add_argument("--key-file", metavar="FILE", help="file whose bytes are the key")
+    group.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
+
+
+def key_of(arguments: Any) -> bytes | None:
+    """The key that a command was given, if it was."""
+    from bosquet.io.signatures import check_key
+
+    file, name = arguments.key_file, arguments.key_env
+    if file is None and name is None:
+        return None
+    if file is not None and name is not None:
+        raise UserError("--key-file and --key-env both name a key: give one of them")
+    if file is None:
+        if name not in os.environ:
+            raise UserError(f"--key-env {name}: there is no such environment variable")
+        key, option = os.fsencode(os.environ[name]), f"--key-env {name}"
+    else:
+        option = f"--key-file {file}"
+        try:
+            with open(file, "rb") as opened:
+                key = opened.read()
+        except OSError as error:
+            raise UserError(f"{option}: {error.strerror or error}") from None
+    try:
+        check_key(key)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from None
+    return key
 
 
 def begins_with(path: str, mark: bytes) -> bool:
@@ -41,18 +75,21 @@ def begins_with(path: str, mark: bytes) -> bool:
         return False
 
 
-def load_model(path: str, trust: bool = False) -> Any:
-    """The model in a file."""
+def load_model(path: str, arguments: Any) -> Any:
+    """The model in a file, if it is what the arguments of the command ask for."""
     import bosquet
 
     if path == STDIN:
         raise UserError(
             "a model is read from a file, not from the standard input: write it to one, and name that"
         )
+    key = key_of(arguments)
     if begins_with(path, PICKLE):
-        return _unpickled(path, trust)
+        if key is not None:
+            raise UserError(f"{path} is a pickle, which has no signature: leave the key out")
+        return _unpickled(path, arguments.trust)
     try:
-        return bosquet.load(path)
+        return bosquet.load(path, key)
     except FileNotFoundError:
         raise UserError(f"there is no file {path}") from None
     except IsADirectoryError:
@@ -83,59 +120,15 @@ def _unpickled(path: str, trust: bool) -> Any:
     return model
 
 
-def table_model(path: str, trust: bool = False) -> Any:
-    """The model in a file, with `features` to make its table of any other."""
-    from bosquet.study.chosen import ChosenModel
+def table_model(path: str, arguments: Any) -> Any:
+    """The model in a file, as a model that predicts from tables: a `TableModel` or a `ChosenModel`."""
+    from bosquet.study.chosen_model import ChosenModel
     from bosquet.tables import TableModel
+    from bosquet.tables.model import ColumnsByName
 
-    model = load_model(path, trust)
-    if isinstance(model, TableModel):
+    model = load_model(path, arguments)
+    if isinstance(model, TableModel | ChosenModel):
         return model
-    return _Chosen(model) if isinstance(model, ChosenModel) else _Untidied(model)
-
-
-class _Chosen:
-    """A study's choice, with the tidying of its table and its way to decide, as it was pickled."""
-
-    def __init__(self, chosen: Any):
-        self.chosen, self.model = chosen, chosen.estimator
-        self.target = chosen.tidier.target
-        self.is_classifier = chosen.decision is not None
-        self.classes_ = chosen.decision.classes if self.is_classifier else None
-        self.features = chosen.tidied
-        self.predict = chosen.predict
-
-    def predict_proba(self, frame: Any) -> Any:
-        return self.chosen.predict_proba(frame)
-
-
-class _Untidied:
-    """A model that was saved without the tidying of its table: columns are taken by name."""
-
-    target = None
-
-    def __init__(self, model: Any):
-        if not hasattr(model, "predict"):
-            raise UserError(f"a {type(model).__name__} does not predict from tables")
-        self.model = model
-        self.is_classifier = hasattr(model, "classes_")
-        self.classes_ = getattr(model, "classes_", None)
-
-    def features(self, frame: Any) -> Any:
-        from bosquet.tables import TableError
-
-        names = getattr(self.model, "feature_names_in_", None)
-        if names is None:
-            return frame
-        absent = [name for name in names if name not in frame.columns]
-        if absent:
-            raise TableError(
-                f"the table lacks the column {absent[0]!r} that the model was fitted to"
-            )
-        return frame[list(names)]
-
-    def predict(self, frame: Any) -> Any:
-        return self.model.predict(self.features(frame))
-
-    def predict_proba(self, frame: Any) -> Any:
-        return self.model.predict_proba(self.features(frame))
+    if not hasattr(model, "predict"):
+        raise UserError(f"a {type(model).__name__} does not predict from tables")
+    return TableModel(model, ColumnsByName(model))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bosquet._files import written_whole
-from bosquet.cli.arguments import UserError
+from bosquet.cli.arguments import STDIN, UserError
 
 
 def say(arguments: Any, *lines: str) -> None:
@@ -65,10 +66,44 @@ def unwritable(path: str, error: OSError) -> UserError:
     return UserError(f"cannot write {path}: {error.strerror or error}; nothing was written")
 
 
-def check_writable(path: str | None) -> None:
-    """Refuse a place that cannot be written to before the work, not after it."""
-    if path is None:
-        return
+def check_outputs(
+    outputs: Sequence[tuple[str, str | None]], inputs: Sequence[str | None] = ()
+) -> None:
+    """Refuse options and their files before the work: not writable, an input too, or two options' file.
+
+    Links count as the file that they lead to; several options may name one device.
+    """
+    read = {_identity(path, STDIN): path for path in inputs if path is not None}
+    owners: dict[Any, str] = {}
+    for option, path in outputs:
+        if path is None:
+            continue
+        _check_writable(path)
+        file = _identity(path)
+        if file is None:
+            continue
+        if file in read:
+            source = "the standard input" if read[file] == STDIN else f"the input {read[file]}"
+            raise UserError(
+                f"{option} {path} is the same file as {source}, which it would replace; choose another file"
+            )
+        if file in owners:
+            raise UserError(
+                f"{option} {path} is also the file of {owners[file]}; choose different files"
+            )
+        owners[file] = option
+
+
+def _identity(path: str, stdin: str | None = None) -> Any:
+    """Equal for two names of one file, also of one that is yet to be written; None for devices and pipes."""
+    try:
+        status = os.fstat(0) if path == stdin else os.stat(path)
+    except (OSError, ValueError):
+        return None if path == stdin else os.path.realpath(path)
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def _check_writable(path: str) -> None:
     place = Path(path)
     if place.is_dir():
         raise UserError(f"cannot write {path}: it is a folder")
@@ -80,16 +115,3 @@ def check_writable(path: str | None) -> None:
         os.unlink(draft)
     except OSError as error:
         raise unwritable(path, error) from None
-
-
-def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Rows of text as columns; `right` are aligned to the right."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)

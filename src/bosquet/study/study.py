@@ -8,18 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import unchanged_on_failure
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
 from bosquet._suggestions import hint
-from bosquet.study._clock import Clock, seconds_of
-from bosquet.study._reading import read_study_table
-from bosquet.study._running import Run, Wishes
-from bosquet.study._target import TASKS
-from bosquet.study.chosen import ChosenModel
-from bosquet.study.leaderboard import as_html, as_text, leaderboard
-from bosquet.study.method import Method
+from bosquet.study.chosen_model import ChosenModel
+from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
+from bosquet.study.compare.scored_table import check_test_table, score_test_table
+from bosquet.study.methods.method import Method
+from bosquet.study.options import Wishes
 from bosquet.study.record import Record
+from bosquet.study.run.clock import Clock, seconds_of
+from bosquet.study.steps import Run
+from bosquet.study.table.design import with_splitter
+from bosquet.study.table.reading import read_study_table
+from bosquet.study.table.target import TASKS
+from bosquet.tables.frames import as_frame
 
 
 class Study(BaseEstimator):
@@ -45,11 +49,14 @@ class Study(BaseEstimator):
     budget : str, seconds or None, default="2m"
         Time for everything: "90s", "2m", "1h30m". None counts instead: every method is tuned over all
         its candidates in every split, and the table does not depend on the clock.
-    metric : str, default="auto"
+    metric : str, function or scorer, default="auto"
         What methods are tuned and compared by: "log_loss", "roc_auc", "average_precision", "brier",
         "accuracy", "balanced_accuracy", "f1", "mcc"; "rmse", "mae", "median_error", "r2"; "cost". "auto"
         is the log loss, for a class of less than a tenth of the rows the average precision, with costs
-        the mean cost, for numbers the RMSE. All of the task's are in the table.
+        the mean cost, for numbers the RMSE. All of the task's are in the table. A metric of your own is a
+        function (y_true, y_pred) whose name ends in _score, _error, _loss or _deviance, or what
+        `sklearn.metrics.make_scorer` makes of a function, which also says whether higher is better and
+        whether it takes probabilities.
     repeats : int or None, default=None
         Splits; with a budget at most that many. None is 5, with a budget up to 10.
     random_state : int, default=0
@@ -111,7 +118,7 @@ class Study(BaseEstimator):
         *,
         methods: Sequence[Any] | None = None,
         budget: Any = "2m",
-        metric: str = "auto",
+        metric: Any = "auto",
         repeats: int | None = None,
         random_state: int | None = 0,
         costs: Any = None,
@@ -134,11 +141,19 @@ class Study(BaseEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @fits_aside
     def fit(
         self,
         X: Any,
         y: Any,
         *,
+        time: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        offset: str | None = None,
+        exposure: str | None = None,
+        split: Any = None,
+        splitter: Any = None,
         bayes: Any = None,
         test: Any = None,
         title: str = "",
@@ -153,10 +168,29 @@ class Study(BaseEstimator):
             that `bosquet.tables.read_table` reads.
         y : str or array of shape (n_rows,)
             The name of the target, or the targets of the rows of X.
+        time : str or array of shape (n_rows,), optional
+            When rows were recorded, a column or its values: dates or numbers. Models are tested on the latest
+            rows and trained on earlier ones. Features of dates are the parts that recur within the table, and
+            elapsed time if blocks of time are predicted better with it.
+        groups : str or array of shape (n_rows,), optional
+            The group of each row: splits and tuning folds never divide a group.
+        sample_weight : str or array of shape (n_rows,), optional
+            How much each row counts, in fits, metrics, intervals, thresholds, curves and importances. Rows of
+            weight 0 are left out.
+        offset : str, optional
+            A column that is added to the logarithm of the mean of a count. Methods that take no offset are
+            left out; the others predict counts, also of new tables, which need the column.
+        exposure : str, optional
+            A column of positive numbers, such as days at risk, whose logarithm is the offset.
+        split : str or array of shape (n_rows,), optional
+            A fixed split: train and test (validation counts as train), or numbers of folds.
+        splitter : splitter of scikit-learn, optional
+            Splits of the study, such as `GroupKFold(5)`; its `split(X, y, groups)` gets `groups`.
         bayes : generator of `bosquet.datasets` or function of X, optional
             Of simulated data: the truth, which gets a row in the table.
         test : table, optional
-            Rows to come, with or without the target: the exploration tells which columns have drifted.
+            Other rows, with the columns of X: the exploration reports which columns have drifted. If it has
+            the target, the chosen model is scored on it (`record_["test_table"]`).
         title, source : str, optional
             For the page: what it is called, and where the table is from.
 
@@ -164,55 +198,81 @@ class Study(BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            given = {"bayes": bayes, "test": test, "title": title, "source": source}
-            wishes = self._wishes(given)
-            clock = Clock(wishes.budget)
-            table = read_study_table(X, y, self.task, self.positive)
-            result = Run(table, wishes, clock).go()
-            self.record_ = result.record
-            self.table_ = leaderboard(result.record)
-            self.splits_ = [(split.train, split.test) for split in result.splits]
-            winner = result.record["winner"]
-            chosen = result.record["methods"]
-            title = next((m["title"] for m in chosen if winner and m["name"] == winner["name"]), "")
-            self.best_ = ChosenModel(result.model, table.tidier, result.decision, title)
-            if table.target.is_classes:
-                self.classes_ = table.target.classes
-            elif hasattr(self, "classes_"):
-                del self.classes_
+        given = {"bayes": bayes, "test": test, "title": title, "source": source}
+        wishes = self._wishes(given)
+        clock = Clock(wishes.budget)
+        design = {"time": time, "group": groups, "weight": sample_weight, "split": split}
+        design |= {"offset": offset, "exposure": exposure}
+        table = read_study_table(X, y, self.task, self.positive, design=design)
+        if splitter is not None:
+            table.design = with_splitter(table.design, splitter, table.X, table.target.y)
+        run = Run(table, wishes, clock)
+        if test is not None:
+            rows = check_test_table(as_frame(test), table.tidier, table.target, table.design)
+            run.check_metric_on(*rows)
+        result = run.go()
+        self.record_ = result.record
+        self.table_ = leaderboard(result.record)
+        self.splits_ = [(split.train, split.test) for split in result.splits]
+        winner = result.record["winner"]
+        chosen = result.record["methods"]
+        title = next((m["title"] for m in chosen if winner and m["name"] == winner["name"]), "")
+        self.best_ = ChosenModel(
+            result.model, table.tidier, result.decision, title, table.design.offset_column
+        )
+        if test is not None:
+            scored = score_test_table(
+                as_frame(test),
+                self.best_,
+                table.target,
+                self.record_,
+                result.metrics,
+                table.design,
+            )
+            if scored is not None:
+                self.record_["test_table"] = scored
+        if table.target.is_classes:
+            self.classes_ = table.target.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
         return self
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """What the chosen model says of new rows, in a table as the one studied."""
         check_is_fitted(self, "best_")
         return self.best_.predict(X)
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """The chosen model's probabilities of `classes_`."""
         check_is_fitted(self, "best_")
         return self.best_.predict_proba(X)
 
+    @reads_one_fit
     def report(self, path: str | os.PathLike[str]) -> str:
         """Write the page: one HTML file with everything that was found. Returns its path."""
-        from bosquet.study.page import write_page
+        from bosquet.study.report import write_page
 
         check_is_fitted(self, "record_")
         write_page(self.record_, path)
         return os.fspath(path)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
         """Write the chosen model to a file without pickle; see `ChosenModel.save`."""
         check_is_fitted(self, "best_")
-        self.best_.save(path)
+        self.best_.save(path, key)
 
     def _wishes(self, given: dict[str, Any]) -> Wishes:
         check_value("task", self.task, choice(*TASKS))
         check_value("repeats", self.repeats, integer(1, none=True))
         check_value("random_state", self.random_state, integer(0, none=True))
         check_value("verbose", int(self.verbose), integer(0))
-        if not isinstance(self.metric, str):
-            raise ValueError(f"metric={self.metric!r} must be the name of a metric, or 'auto'")
+        if not isinstance(self.metric, str) and not callable(self.metric):
+            raise ValueError(
+                f"metric={self.metric!r} must be the name of a metric, 'auto', a function (y_true, y_pred) or"
+                " a scorer of sklearn.metrics.make_scorer"
+            )
         seed = seed_from(None) if self.random_state is None else int(self.random_state)
         return Wishes(
             methods=chosen_methods(self.methods),

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bosquet.tables.copies import Originals
-from bosquet.tables.dates import PARTS, as_dates, date_format, date_part, parsed_dates, varied_parts
+from bosquet.tables.dates import (
+    CYCLES,
+    ELAPSED,
+    FORMATS,
+    PARTS,
+    as_dates,
+    date_format,
+    date_part,
+    parsed_dates,
+    recurring_parts,
+    varied_parts,
+)
 from bosquet.tables.errors import TableError
 from bosquet.tables.levels import DATES, NUMBERS, Leveled, holds, leveled, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, looks_numeric, numbers_of
@@ -23,6 +34,7 @@ FEW_LEVELS = 20  # as many texts are categories, however few rows there are
 FEWEST_ROWS_A_LEVEL = 3  # on average; of fewer nothing can be learned
 MANY_LEVELS = 100  # a category with more is worth a note
 MIXED = 0.1  # share of numbers among text that is worth a note
+AS_PARTS = "a date, turned into its parts"  # a note
 _LOOKED_AT = 500  # levels that tell whether there are numbers among them
 _ONE_BY_ONE = 2000  # levels read each by itself, where they are not numbers of one kind
 MOSTLY = (
@@ -90,13 +102,31 @@ class ColumnPlan:
         if (
             plan.reason not in REASONS
             or plan.decimal not in (".", ",")
-            or not isinstance(plan.format, str | None)
-            or not set(plan.parts) <= set(PARTS)
+            or plan.format not in (None, *FORMATS)
+            or not set(plan.parts) <= {*PARTS, *CYCLES, ELAPSED}
             or len(plan.outputs) != parts
             or len(set(plan.levels)) != len(plan.levels)
+            or (plan.reason != "" and kind != "left out")
+            or ((plan.format or plan.parts) and kind != "date")
+            or (plan.levels and kind != "ordinal")
         ):
             raise ValueError(f"the plan of the column {name!r} is not valid")
         return plan
+
+    def over_time(self, series: Any) -> ColumnPlan:
+        """The same plan for rows that are followed by later ones: parts that recur, and elapsed time."""
+        if self.kind != "date":
+            return self
+        parts = (*recurring_parts(dates_of(self, series)), ELAPSED)
+        return replace(self, parts=parts, outputs=tuple(f"{self.name}.{part}" for part in parts))
+
+    def without_elapsed(self) -> ColumnPlan:
+        """The same plan without the elapsed time, if that leaves something."""
+        kept = [pair for pair in zip(self.parts, self.outputs, strict=False) if pair[0] != ELAPSED]
+        if self.kind != "date" or not kept:
+            return self
+        parts, outputs = zip(*kept, strict=True)
+        return replace(self, parts=parts, outputs=outputs)
 
     def apply(self, series: Any) -> tuple[list[Any], str]:
         """The columns that this one becomes, and a note where values had to be given up."""
@@ -210,7 +240,7 @@ def _plan_dates(
     if not parts:
         return _left_out(name, "constant"), "constant; left out"
     outputs = tuple(f"{name}.{part}" for part in parts)
-    said = "a date, turned into its parts" + (f"; {note}" if note else "")
+    said = AS_PARTS + (f"; {note}" if note else "")
     return ColumnPlan(name, "date", format=form, parts=parts, outputs=outputs), said
 
 
@@ -359,6 +389,11 @@ def _object_dates(known: Leveled) -> np.ndarray:
     import pandas as pd
 
     return known.spread(as_dates(pd.Series(known.levels, dtype=object)), np.datetime64("NaT"))
+
+
+def dates_of(plan: ColumnPlan, series: Any) -> np.ndarray:
+    """A column that was planned as dates as datetime64."""
+    return _dates(plan, series)[0]
 
 
 def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:

@@ -9,6 +9,24 @@ from typing import Any
 import numpy as np
 
 PARTS = ("year", "month", "day", "weekday", "hour", "minute")
+ELAPSED = "elapsed"  # the time that has gone by, which does not recur
+DAYS_OF_A_YEAR = 365.2425
+# Parts that recur, and after how many days. Sine and cosine of the angle of a date within the year, or of a
+# time within the day, have no jump between December and January, or around midnight.
+CYCLES = {
+    "month": DAYS_OF_A_YEAR,
+    "day": DAYS_OF_A_YEAR / 12,
+    "weekday": 7.0,
+    "hour": 1.0,
+    "minute": 1 / 24,
+    "year_sine": DAYS_OF_A_YEAR,
+    "year_cosine": DAYS_OF_A_YEAR,
+    "day_sine": 1.0,
+    "day_cosine": 1.0,
+}
+# Cycles that the dates of a table span before a part counts as recurring: in most of the later test blocks,
+# and in the rows to come, it then has values that training rows have had.
+CYCLES_SPANNED = 1.5
 
 ISO = "ISO8601"
 _MONTH = r"[A-Za-z]{3,9}\.?"
@@ -42,6 +60,7 @@ _SHAPES = [
     for time, clock in _TIMES
 ]
 _SHAPES.insert(0, (re.compile(_DATES[0][0] + _ISO_TIME), (ISO,)))
+FORMATS = frozenset(form for _, formats in _SHAPES for form in formats)
 _ANY = re.compile("|".join(f"(?:{shape.pattern})" for shape, _ in _SHAPES))
 _LOOKED_AT = 50
 
@@ -97,13 +116,54 @@ def as_dates(series: Any) -> np.ndarray:
 
 
 def date_part(dates: np.ndarray, part: str) -> np.ndarray:
-    """A part of each date as a number, NaN where it is missing; weekdays are 1 (Monday) to 7."""
+    """A part of each date as a number, NaN where it is missing; weekdays are 1 (Monday) to 7.
+
+    The elapsed time is in years and their fractions, 2024.5 in the middle of 2024.
+    """
     import pandas as pd
 
+    if part == ELAPSED:
+        days = (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+        return np.asarray(1970 + days / DAYS_OF_A_YEAR, dtype=float)
+    if part.endswith(("_sine", "_cosine")):
+        return _on_circle(dates, part)
     index = pd.DatetimeIndex(dates)
     values = np.asarray(getattr(index, "day_of_week" if part == "weekday" else part), dtype=float)
     values[index.isna()] = np.nan
     return values + 1 if part == "weekday" else values
+
+
+def _on_circle(dates: np.ndarray, part: str) -> np.ndarray:
+    """Sine or cosine of the angle of each date within its year or day.
+
+    Within the year months count as equally long, so that a date has the same angle in leap years.
+    """
+    unit, function = part.split("_")
+    turn = (dates - dates.astype("datetime64[D]")) / np.timedelta64(1, "D")
+    if unit == "year":
+        turn = (date_part(dates, "month") - 1 + (date_part(dates, "day") - 1 + turn) / 31) / 12
+    angle = 2 * np.pi * turn
+    return np.asarray(np.sin(angle) if function == "sine" else np.cos(angle), dtype=float)
+
+
+def recurring_parts(dates: np.ndarray) -> list[str]:
+    """The parts that vary and come again within the time that the dates span.
+
+    Of dates within one year the month does not recur: in later rows it is another one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet.tables.dates import recurring_parts
+    >>> recurring_parts(np.arange("2024-01-01", "2024-12-01", dtype="datetime64[D]"))
+    ['day', 'weekday']
+    """
+    known = dates[~np.isnat(dates)]
+    if not known.size:
+        return []
+    span = (known.max() - known.min()) / np.timedelta64(1, "D")
+    recur = [part for part, cycle in CYCLES.items() if span >= CYCLES_SPANNED * cycle]
+    return [part for part in recur if np.ptp(date_part(known, part)) > 0]
 
 
 def varied_parts(dates: np.ndarray) -> list[str]:

@@ -50,7 +50,7 @@ def read_delimited(
     if decimal is None:
         cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_A_ROW])
         decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")
-    names, notes = distinct_names(layout.names or [""] * layout.n_columns)
+    names, repeated = distinct_names(layout.names or [""] * layout.n_columns)
     if layout.names is not None and len(layout.names) != layout.n_columns:
         raise _fault(text, name, layout)
     columns = _parsed(text, name, layout)
@@ -69,25 +69,33 @@ def read_delimited(
         "delimiter": layout.delimiter,
         "decimal": decimal,
         "header": layout.names is not None,
-        "notes": [*layout.notes, *notes],
+        "repeated": repeated,
+        "notes": [*layout.notes, *repetition_notes(repeated)],
     }
     return frame, about
 
 
-def distinct_names(given: list[str]) -> tuple[list[str], list[str]]:
-    """Names that differ, and what was done to make them so.
+class Repeated(dict[str, list[str]]):
+    """New names of the columns by the name that they share; pandas would copy it for every column."""
+
+    def __deepcopy__(self, memo: Any) -> Repeated:
+        return self
+
+
+def distinct_names(given: list[str]) -> tuple[list[str], Repeated]:
+    """Names that differ, and for each name that occurs several times the new names of its columns.
 
     Examples
     --------
     >>> from bosquet.tables.delimited import distinct_names
     >>> distinct_names(["a", "", "a"])
-    (['a', 'column_2', 'a_2'], ["the column name 'a' occurs 2 times: its columns are called a, a_2"])
+    (['a', 'column_2', 'a_2'], {'a': ['a', 'a_2']})
     """
     blank = [f"column_{place}" for place in range(1, len(given) + 1)]
     wanted = [str(name).strip() or blank[place] for place, name in enumerate(given)]
     taken = set(wanted)
     if len(taken) == len(wanted):
-        return wanted, []
+        return wanted, Repeated()
     names: list[str] = []
     by_name: dict[str, list[str]] = {}
     for name in wanted:
@@ -98,7 +106,11 @@ def distinct_names(given: list[str]) -> tuple[list[str], list[str]]:
         taken.add(new)
         mine.append(new)
         names.append(new)
-    repeated = {name: mine for name, mine in by_name.items() if len(mine) > 1}
+    return names, Repeated({name: mine for name, mine in by_name.items() if len(mine) > 1})
+
+
+def repetition_notes(repeated: Repeated) -> list[str]:
+    """What a user should know of names that occur several times, in few lines."""
     notes = [
         f"the column name {name!r} occurs {len(mine)} times: its columns are called {', '.join(mine[:4])}"
         + (", ..." if len(mine) > 4 else "")
@@ -106,7 +118,24 @@ def distinct_names(given: list[str]) -> tuple[list[str], list[str]]:
     ]
     if len(repeated) > 5:
         notes.append(f"{len(repeated) - 5} more column names occur more than once")
-    return names, notes
+    return notes
+
+
+def namesakes(frame: Any, name: str) -> list[str]:
+    """The columns of a frame whose name was `name`, or that of the column `name`, when it was read.
+
+    Examples
+    --------
+    >>> import io
+    >>> from bosquet.tables import read_table
+    >>> from bosquet.tables.delimited import namesakes
+    >>> frame = read_table(io.BytesIO(b"y,x,y\\n1,2,3\\n4,5,6\\n"))
+    >>> namesakes(frame, "y"), namesakes(frame, "x"), namesakes(frame.drop(columns="y_2"), "y")
+    (['y', 'y_2'], ['x'], ['y'])
+    """
+    repeated = frame.attrs.get("reading", {}).get("repeated", {})
+    renamed = next((mine for mine in repeated.values() if name in mine), [name])
+    return [column for column in map(str, frame.columns) if column.strip() in renamed]
 
 
 def _parsed(text: bytes, name: str, layout: Layout) -> list[Any]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bosquet.tables.dates import looks_like_date
+from bosquet.tables.errors import TableError
 from bosquet.tables.numerals import MISSING, looks_numeric
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -65,6 +66,8 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
     before, said = _before_the_table(sample)
     sample = sample[before:]
     delimiter = delimiter or said
+    if delimiter is not None:
+        _check_delimiter(delimiter)
     best: tuple[float, _Reading] | None = None
     for mark in DELIMITERS if delimiter is None else (delimiter,):
         for quote in _quotes(sample, mark):
@@ -78,6 +81,15 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
     if best is None:
         return Layout(delimiter or ",", '"', None, before, 0, None, 1, [])
     return _with_header(best[1], before, header)
+
+
+def _check_delimiter(delimiter: str) -> None:
+    usable = len(delimiter) == 1 and (" " <= delimiter <= "~" or delimiter == "\t")
+    if not usable or delimiter in "\"'\\":
+        raise TableError(
+            f"the delimiter {delimiter[:20]!r} must be one ASCII character that is no quote, backslash or"
+            " line end"
+        )
 
 
 def single_blanks(text: str) -> str:

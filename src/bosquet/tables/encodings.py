@@ -27,8 +27,14 @@ def utf8_bytes(data: bytes, name: str, encoding: str | None = None) -> tuple[byt
             raise TableError(f"{name}: there is no encoding {found!r}") from None
         except UnicodeError as error:
             raise TableError(f"{name} is not text in {found}: {error}") from None
-    if encoding is not None and found in ("utf-8", "utf-8-sig") and not _is_utf8(text):
-        raise TableError(f"{name} is not text in {found}: leave the encoding out to have it found")
+    marked = found == "utf-8-sig"  # the mark alone does not prove that the rest is UTF-8
+    if (marked or (encoding is not None and found == "utf-8")) and not _is_utf8(text):
+        advice = (
+            "save it again as UTF-8"
+            if encoding is None
+            else "leave the encoding out to have it found"
+        )
+        raise TableError(f"{name} is not text in {found}: {advice}")
     if _is_binary(text):
         raise TableError(f"{name} is not a table: it holds binary data, not text or Parquet")
     return text, found

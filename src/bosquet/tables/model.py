@@ -7,21 +7,47 @@ from typing import Any
 import numpy as np
 
 from bosquet._fitted import Saved
+from bosquet.tables.errors import TableError
 from bosquet.tables.tidying import TableTidier
 from bosquet.trust.costs import check_costs, least_costly
+
+
+class ColumnsByName:
+    """In place of a tidier, for a model that was fitted to a table as it is: columns are taken by name."""
+
+    target = None
+
+    def __init__(self, model: Any):
+        names = getattr(model, "feature_names_in_", None)
+        self.named = names is not None
+        self.feature_names = list(
+            range(getattr(model, "n_features_in_", 0)) if names is None else names
+        )
+
+    def transform(self, frame: Any) -> Any:
+        """The columns that the model was fitted to, or the whole frame if it knows no names."""
+        if not self.named:
+            return frame
+        for name in self.feature_names:
+            if name not in frame.columns:
+                raise TableError(
+                    f"the table lacks the column {name!r} that the model was fitted to"
+                )
+        return frame[self.feature_names]
 
 
 class TableModel(Saved):
     """A fitted model and the tidier of the table that it was fitted to.
 
     `bosquet fit` writes one to a file; `bosquet.load` reads it back. Its tables need not be tidy: any frame
-    with the columns of the one learned from will do, dates, numbers as text, other columns and all.
+    with the columns of the one learned from will do, dates, numbers as text, other columns and all; so will
+    an Arrow table, a dict of columns, a list of dicts, or the path of a file.
 
     Parameters
     ----------
     model : a fitted estimator
         Fitted to ``tidier.transform(frame)``.
-    tidier : TableTidier
+    tidier : TableTidier or ColumnsByName
     costs : array of shape (n_classes, n_classes), optional
         What it costs to take the class of the line for that of the column; `predict` then names the class of
         least expected cost.
@@ -41,9 +67,11 @@ class TableModel(Saved):
     >>> tree = DecisionTreeClassifier().fit(tidied.frame[["size"]], tidied.frame["sold"])
     >>> TableModel(tree, tidied.tidier).predict(pd.DataFrame({"size": ["1,0", "9,0"]})).tolist()
     ['no', 'yes']
+    >>> TableModel(tree, tidied.tidier).predict([{"size": "1,0"}, {"size": 9}]).tolist()
+    ['no', 'yes']
     """
 
-    def __init__(self, model: Any, tidier: TableTidier, costs: Any = None):
+    def __init__(self, model: Any, tidier: TableTidier | ColumnsByName, costs: Any = None):
         width = getattr(model, "n_features_in_", None)
         if width is not None and width != len(tidier.feature_names):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Any
@@ -12,6 +13,9 @@ from bosquet.tables.errors import TableError, load_pandas
 STDIN = "-"
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
+# A packed file may unpack to this many times its size and this many bytes. gzip cannot do more; bz2 and xz
+# can, and a file of a few kilobytes would fill the memory.
+_MOST_RATIO, _MOST_UNPACKED = 1100, 1 << 26
 # What a file of another kind begins with, and what to do with it.
 _FOREIGN = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook: save the sheet as CSV"),
@@ -130,13 +134,21 @@ def _unpacked(data: bytes, name: str) -> bytes:
         import lzma
         import zlib
 
-        unpack = {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}[kind]
+        opened: Any = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}[kind]
+        most = _MOST_UNPACKED + _MOST_RATIO * len(data)
         try:
-            return unpack(data)
+            with opened(io.BytesIO(data)) as file:
+                unpacked: bytes = file.read(most + 1)
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             raise TableError(
                 f"{name} is packed with {kind} and damaged: it does not unpack"
             ) from None
+        if len(unpacked) > most:
+            raise TableError(
+                f"{name} is packed with {kind} and unpacks to more than {most:,} bytes, {_MOST_RATIO:,} times"
+                " its size: unpack it first if it is meant to be that large"
+            )
+        return unpacked
     return data
 
 
@@ -156,9 +168,11 @@ def _columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
 
     try:
         table = read(pa.BufferReader(data))
+        # Arrow takes the offsets, codes and texts of a file on trust unless it is told to look.
+        table.validate(full=True)
         frame = table.to_pandas()
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        told = " ".join(str(error).split())[:160]
+    except Exception as error:  # pandas' notes in the schema are JSON that may hold anything
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:160]
         raise TableError(f"{name} is not a whole {kind} file: {told}") from None
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from bosquet._suggestions import hint
-from bosquet.tables.columns import ColumnPlan, as_numbers, names_rows, plan_column
+from bosquet.tables.columns import AS_PARTS, ColumnPlan, as_numbers, names_rows, plan_column
 from bosquet.tables.copies import Originals
-from bosquet.tables.delimited import distinct_names
+from bosquet.tables.delimited import distinct_names, namesakes, repetition_notes
 from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.frames import as_frame
 from bosquet.tables.levels import NUMBERS, holds, leveled, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
 from bosquet.tables.wide import block_of, plain_numbers_at, plainly_varied
 
 VERSION = 1
+AS_RECURRING = "a date, turned into parts that recur and the time that has elapsed, in years"
+AS_ELAPSED = "a date, turned into the time that has elapsed, in years"
 _NAMED = 5  # columns named in a note about many
 
 
@@ -100,12 +103,17 @@ class TableTidier:
         self._target_decimal = "."
 
     # ------------------------------------------------------------------------------------ learning
-    def fit(self, frame: Any, target: str | None = None) -> TableTidier:
-        """Learn what becomes of each column; a failed fit leaves the tidier as it was."""
+    def fit(self, frame: Any, target: str | None = None, *, over_time: bool = False) -> TableTidier:
+        """Learn what becomes of each column; a failed fit leaves the tidier as it was.
+
+        With `over_time` the model is for rows later than these: dates become the parts that recur within the
+        table (not the month in less than 18 months) and the time that has elapsed, in place of all parts.
+        """
         pd = load_pandas()
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"a table must be a pandas.DataFrame, not {type(frame).__name__}")
-        names, notes = distinct_names([str(name) for name in frame.columns])
+        names, repeated = distinct_names([str(name) for name in frame.columns])
+        notes = repetition_notes(repeated)
         if not names:
             raise TableError("the table has no columns")
         if len(frame) == 0:
@@ -131,6 +139,10 @@ class TableTidier:
                     new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
                     continue
                 plan, note = plan_column(name, learned.iloc[:, place], originals)
+                if over_time and plan.kind == "date":
+                    plan = plan.over_time(learned.iloc[:, place])
+                    become = AS_ELAPSED if len(plan.parts) == 1 else AS_RECURRING
+                    note = note.replace(AS_PARTS, become)
                 new.plans.append(plan)
                 if note:
                     noted.append((name, note))
@@ -157,12 +169,7 @@ class TableTidier:
 
     def _fit_target(self, frame: Any, target: str, names: list[str]) -> None:
         pd = load_pandas()
-        given = [str(name).strip() for name in frame.columns]
-        repeated = any(
-            f"the column name {target!r} occurs" in note
-            for note in frame.attrs.get("reading", {}).get("notes", [])
-        )
-        if given.count(target) > 1 or repeated:
+        if len(namesakes(frame, target)) > 1:
             raise TableError(
                 f"the target {target!r} is the name of more than one column: rename one"
             )
@@ -196,8 +203,10 @@ class TableTidier:
         if len(distinct) == 0:
             raise TableError(f"the target {target!r} is missing in every row")
         if len(distinct) == 1:
+            value = str(distinct[0])
+            shown = value if len(value) <= 60 else f"{value[:60]}..."
             raise TableError(
-                f"the target {target!r} is {distinct[0]!s} in every row: there is nothing to learn"
+                f"the target {target!r} is {shown} in every row: there is nothing to learn"
             )
 
     def _fit_labels(self, series: Any) -> list[Any]:
@@ -232,8 +241,8 @@ class TableTidier:
         return [name for plan in self.plans for name in plan.outputs]
 
     def transform(self, frame: Any) -> Any:
-        """Another table with the same columns, made ready in the same way."""
-        return self.apply(frame)[0]
+        """Another table with the same columns, in any container, made ready in the same way."""
+        return self.apply(as_frame(frame))[0]
 
     def apply(self, frame: Any, with_target: bool = False) -> tuple[Any, Any, list[str]]:
         """The features, the target (None unless asked for), and notes on values that were given up."""
@@ -245,8 +254,15 @@ class TableTidier:
         absent = [name for name in wanted if name not in found]
         if absent:
             one = "column" if len(absent) == 1 else "columns"
+            named = (
+                ""
+                if len(absent) < len(wanted)
+                else (
+                    ": give rows with the names of their columns, as a data frame or a list of dicts"
+                )
+            )
             raise TableError(
-                f"the table lacks the {one} {_listed(absent)} of the one that was learned from"
+                f"the table lacks the {one} {_listed(absent)} of the one that was learned from{named}"
             )
         plain = plain_numbers_at(frame)
         together = [

@@ -6,16 +6,18 @@ import importlib
 import time
 from typing import Any
 
+from bosquet._text_table import text_table
 from bosquet.cli.arguments import positive
 from bosquet.cli.commands.info import machine
-from bosquet.cli.output import answer, columns, say
+from bosquet.cli.output import answer, say
 
 NAME = "bench"
-HELP = "a speed check of this machine, beside the peers that are installed"
+HELP = "measure speed on this machine, beside the installed peers"
 DESCRIPTION = (
-    "Fit boosted trees to made rows and predict others, with Bosquet, scikit-learn and whichever of LightGBM,"
-    " XGBoost and CatBoost is installed: the same rounds, leaves, learning rate and threads, all rows and"
-    " columns in every tree. The libraries take turns; times are the best of the turns. About a minute."
+    "Fit gradient boosting to simulated rows and predict others, with Bosquet, scikit-learn and those of"
+    " LightGBM, XGBoost and CatBoost that are installed. All use the same rounds, leaves, learning rate"
+    " and threads, and all rows and columns in every tree. The libraries take turns; the best time of each"
+    " is reported. Takes about a minute."
 )
 EXAMPLES = """
 bosquet bench
@@ -25,10 +27,20 @@ COLUMNS, LEAVES, RATE = 28, 31, 0.1
 
 
 def arguments(parser: Any) -> None:
-    parser.add_argument("--rows", type=positive, default=100_000, metavar="N", help="(100000)")
-    parser.add_argument("--rounds", type=positive, default=100, metavar="N", help="(100)")
-    parser.add_argument("--turns", type=positive, default=3, metavar="N", help="(3)")
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (all cores)")
+    parser.add_argument(
+        "--rows",
+        type=positive,
+        default=100_000,
+        metavar="N",
+        help="number of rows (default: 100000)",
+    )
+    parser.add_argument(
+        "--rounds", type=positive, default=100, metavar="N", help="boosting rounds (default: 100)"
+    )
+    parser.add_argument(
+        "--turns", type=positive, default=3, metavar="N", help="fits per library (default: 3)"
+    )
+    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
 
 
 def run(arguments: Any) -> None:
@@ -137,4 +149,4 @@ def table(found: dict[str, Any]) -> str:
         f"{found['rows']:,} rows x {found['columns']}, {found['rounds']} rounds of {found['leaves']} leaves,"
         f" {found['threads']} threads, {about['instruction_set']}"
     )
-    return heading + "\n" + columns(rows, right=(1, 2, 3, 4, 5))
+    return "\n".join([heading, *text_table(rows)])

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 NAME = "completion"
-HELP = "completion of words for bash, zsh or fish"
-DESCRIPTION = "Print a script that makes a shell complete the commands and options of bosquet."
+HELP = "print a completion script for bash, zsh or fish"
+DESCRIPTION = "Print a script with which a shell completes the commands and options of bosquet."
 EXAMPLES = """
 bosquet completion bash >> ~/.bashrc
 bosquet completion zsh > ~/.zfunc/_bosquet

@@ -6,14 +6,14 @@ from typing import Any
 
 from bosquet.cli.arguments import named_list, positive, whole
 from bosquet.cli.commands.study import finish, new_study
-from bosquet.cli.output import check_writable, say
+from bosquet.cli.output import check_outputs, say
 
 NAME = "demo"
-HELP = "a study of a data set that comes along"
+HELP = "study a built-in data set"
 DESCRIPTION = (
-    "Study a data set that needs no download, write its page, and say where that is. Tumours, wines and"
-    " diabetes come with scikit-learn; salaries are simulated, so that the best rule there is has a row in"
-    " the table."
+    "Study a data set that needs no download, write the report and print its path. Tumours, wines and"
+    " diabetes are data sets of scikit-learn. Salaries are simulated, so that the leaderboard can include the"
+    " Bayes rule."
 )
 EXAMPLES = """
 bosquet demo
@@ -23,26 +23,38 @@ TABLES = ("tumours", "wines", "diabetes", "salaries")
 
 
 def arguments(parser: Any) -> None:
-    parser.add_argument("--data", choices=TABLES, default="tumours", help="(tumours)")
-    parser.add_argument("--budget", default="45s", metavar="TIME", help="(45s)")
     parser.add_argument(
-        "--methods", type=named_list, metavar="A,B", help="which methods to try (all)"
+        "--data", choices=TABLES, default="tumours", help="data set (default: tumours)"
     )
-    parser.add_argument("--repeats", type=positive, metavar="N", help="how many splits, at most")
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of what is drawn (0)")
+    parser.add_argument("--budget", default="45s", metavar="TIME", help="time limit (default: 45s)")
     parser.add_argument(
-        "--report", metavar="FILE", default="demo.html", help="the page (demo.html)"
+        "--methods",
+        type=named_list,
+        metavar="A,B",
+        help="comma-separated methods to try (default: all)",
+    )
+    parser.add_argument(
+        "--repeats", type=positive, metavar="N", help="maximum number of train/test splits"
+    )
+    parser.add_argument(
+        "--seed", type=whole, default=0, metavar="N", help="random seed (default: 0)"
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        default="demo.html",
+        help="HTML report to write (default: demo.html)",
     )
     parser.set_defaults(task="auto", metric="auto", jobs=None, resume=None, save=None)
 
 
-def run(arguments: Any) -> None:
-    check_writable(arguments.report)
+def run(arguments: Any) -> int:
+    check_outputs([("--report", arguments.report)])
     frame, target, bayes, source = table_of(arguments.data, arguments.seed)
     say(arguments, f"{source}: {len(frame):,} rows, to predict {target!r}")
     study = new_study(arguments)
     study.fit(frame, target, bayes=bayes, title=f"{arguments.data}: {target}", source=source)
-    finish(arguments, study, arguments.report)
+    return finish(arguments, study, arguments.report)
 
 
 def table_of(name: str, seed: int = 0) -> tuple[Any, str, Any, str]:

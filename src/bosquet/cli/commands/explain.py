@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from bosquet._suggestions import hint
+from bosquet._text_table import text_table
 from bosquet.cli.arguments import UserError, positive, table_argument
 from bosquet.cli.inputs import read
 from bosquet.cli.models import model_argument, table_model
-from bosquet.cli.output import answer, columns, say
+from bosquet.cli.output import answer, say
 
 NAME = "explain"
-HELP = "what a model goes by, over a table or in one row"
+HELP = "SHAP values: feature importance over a table, or one prediction explained"
 DESCRIPTION = (
-    "Shapley values: how much each column matters over the rows of a table, or with --row what speaks for and"
-    " against the answer in one row. Values are on the model's own scale: the log-odds of a boosted"
-    " classifier, shares of a forest, the unit of the target for numbers. Of models that are not made of"
-    " trees they are estimated by drawing, in log-odds where these are classifiers."
+    "Compute SHAP (Shapley) values. Without --row, print the mean absolute value of each column over the"
+    " table (feature importance); with --row, print how much each column moved the prediction for one row."
+    " Values are on the scale of the model: log-odds for a boosted classifier, probabilities for a forest,"
+    " the unit of the target for regression. They are exact for models made of trees. For other models"
+    " they are estimated by sampling; for classifiers in log-odds."
 )
 EXAMPLES = """
 bosquet explain churn.bosquet customers.csv
@@ -32,20 +34,24 @@ _BAR = 30
 def arguments(parser: Any) -> None:
     model_argument(parser)
     table_argument(parser)
-    parser.add_argument("--row", type=positive, metavar="N", help="the number of a row, from 1")
+    parser.add_argument("--row", type=positive, metavar="N", help="row to explain, counted from 1")
     parser.add_argument(
         "--class",
         dest="label",
         metavar="LABEL",
-        help="with --row, which class to explain (the predicted)",
+        help="class to explain with --row (default: the predicted class)",
     )
     parser.add_argument(
-        "--top", type=positive, default=15, metavar="N", help="how many columns to show (15)"
+        "--top",
+        type=positive,
+        default=15,
+        metavar="N",
+        help="number of columns to show (default: 15)",
     )
 
 
 def run(arguments: Any) -> None:
-    model = table_model(arguments.model, arguments.trust)
+    model = table_model(arguments.model, arguments)
     frame = read(arguments)
     if arguments.row is not None:
         if arguments.row > len(frame):
@@ -53,7 +59,7 @@ def run(arguments: Any) -> None:
         return _one_row(arguments, model, frame)
     if arguments.label is not None:
         raise UserError(f"--class {arguments.label} is of one row: add --row")
-    from bosquet.study._figures import figure
+    from bosquet.study.metrics.formatting import figure
 
     ranking, rows, how = _ranking(arguments, model, frame)
     top = ranking[0][1] if ranking and ranking[0][1] > 0 else 1.0
@@ -67,7 +73,7 @@ def run(arguments: Any) -> None:
         "rows": rows,
         "importances": [{"feature": name, "value": value} for name, value in ranking],
     }
-    answer(arguments, as_json, what + "\n" + columns(lines, right=(1,)))
+    answer(arguments, as_json, "\n".join([what, *text_table(lines, left=(0, 2))]))
     return None
 
 
@@ -100,7 +106,7 @@ def _ranking(arguments: Any, model: Any, frame: Any) -> tuple[list[tuple[str, fl
 
 def _reasons(model: Any, rows: Any, places: Any, frame: Any) -> Any:
     """Reasons for some rows, filled in from others of the table where they have to be drawn."""
-    from bosquet.study._reasons import reasons_for
+    from bosquet.study.explain.row_explanations import reasons_for
 
     behind = model.features(frame.sample(min(len(frame), BEHIND_ROWS), random_state=1))
     names = [str(name) for name in rows.columns]
@@ -110,7 +116,7 @@ def _reasons(model: Any, rows: Any, places: Any, frame: Any) -> Any:
 def _one_row(arguments: Any, model: Any, frame: Any) -> None:
     import numpy as np
 
-    from bosquet.study._figures import figure
+    from bosquet.study.metrics.formatting import figure
 
     one = frame.iloc[[arguments.row - 1]]
     table, said = model.features(one), model.predict(one)[0]
@@ -154,7 +160,7 @@ def _one_row(arguments: Any, model: Any, frame: Any) -> None:
     text = (
         f"row {arguments.row}: {figure(said, 6) if place is None else said}\n"
         f"score of {what}: {figure(raw)} = {figure(base)} without knowing the row, and\n"
-        + columns(rows, right=(0,))
+        + "\n".join(text_table(rows, left=(1,)))
     )
     answer(arguments, as_json, text)
 

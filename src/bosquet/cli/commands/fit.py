@@ -11,14 +11,15 @@ from typing import Any
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, positive_argument, table_argument, target_arguments
 from bosquet.cli.inputs import learned_table
-from bosquet.cli.output import answer, check_writable, say, written
+from bosquet.cli.models import key_arguments, key_of
+from bosquet.cli.output import answer, check_outputs, say, written
 
 NAME = "fit"
 HELP = "fit one model and write it to a file"
 DESCRIPTION = (
-    "Fit one of Bosquet's models to a table and write it, with the way its columns are read, to a file"
-    " that `bosquet predict`, `explain`, `verify` and Python's bosquet.load read. How good a model is on"
-    " rows that it has not seen, `--holdout` and `bosquet study` tell."
+    "Fit one of Bosquet's models to a table. The model and the preparation of its table are written to a"
+    " file that `bosquet predict`, `explain`, `verify` and Python's bosquet.load read. `--holdout` scores"
+    " the model on a test set; `bosquet study` compares many models."
 )
 EXAMPLES = """
 bosquet fit houses.csv --target price --out houses.bosquet
@@ -40,35 +41,38 @@ METHODS = {
 def arguments(parser: Any) -> None:
     table_argument(parser)
     target_arguments(parser)
+    parser.add_argument("--out", "-o", required=True, metavar="FILE", help="model file to write")
     parser.add_argument(
-        "--out", "-o", required=True, metavar="FILE", help="the model file to write"
-    )
-    parser.add_argument(
-        "--method", choices=tuple(METHODS), default="gradient-boosting", help="(gradient-boosting)"
+        "--method",
+        choices=tuple(METHODS),
+        default="gradient-boosting",
+        help="estimator to fit (default: gradient-boosting)",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the method, such as max_depth=3; may be repeated",
+        help="parameter of the estimator, for example max_depth=3; can be repeated",
     )
     parser.add_argument(
         "--holdout",
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="share of the rows to test on (0)",
+        help="fraction of the rows to hold out as a test set (default: 0)",
     )
     positive_argument(
-        parser, "of two classes the one that --holdout's precision and recall are of (the rarer)"
+        parser, "positive class of precision and recall with --holdout (default: the rarer class)"
     )
+    key_arguments(parser, "sign the model file with this key")
 
 
 def run(arguments: Any) -> None:
     from bosquet.tables import TableModel
 
-    check_writable(arguments.out)
+    check_outputs([("--out", arguments.out)], [arguments.data, arguments.key_file])
+    key = key_of(arguments)
     if not 0 <= arguments.holdout < 1:
         raise UserError(f"--holdout {arguments.holdout} must be a share of the rows, 0 to 1")
     table = learned_table(arguments)
@@ -81,7 +85,7 @@ def run(arguments: Any) -> None:
     model.fit(table.X, y)
     seconds = time.perf_counter() - start
     with written(arguments.out) as place:
-        TableModel(model, table.tidier).save(place)
+        TableModel(model, table.tidier).save(place, key)
     size = os.path.getsize(arguments.out) if os.path.isfile(arguments.out) else 0
     rows, columns = table.X.shape
     found = {
@@ -142,7 +146,7 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
-    """Scores on rows set aside, by a model fitted to the others."""
+    """Scores on a test set, of a model fitted to the other rows."""
     from sklearn.model_selection import train_test_split
 
     target = table.target

@@ -6,16 +6,18 @@ import os
 import platform
 from typing import Any
 
+from bosquet._text_table import text_table
 from bosquet.cli.arguments import table_argument
 from bosquet.cli.inputs import read
-from bosquet.cli.models import MODEL_FILE, PICKLE, begins_with, load_model, trust_argument
-from bosquet.cli.output import answer, columns
+from bosquet.cli.models import MODEL_FILE, PICKLE, begins_with, load_model, trust_arguments
+from bosquet.cli.output import answer
 
 NAME = "info"
-HELP = "versions and this machine; with a file, what is in it"
+HELP = "print versions and machine; with a file, describe its content"
 DESCRIPTION = (
-    "Without a file: versions of Bosquet and of what it works with, cores, instruction set. With a model"
-    " file: the model, its columns, its target. With a table: how it is written and what its columns hold."
+    "Without a file, print the versions of Bosquet and its dependencies, the number of cores and the"
+    " instruction set. With a model file, describe the model, its columns and its target. With a table,"
+    " describe its format and its columns."
 )
 EXAMPLES = """
 bosquet info
@@ -38,14 +40,14 @@ _SHOWN = 60
 
 def arguments(parser: Any) -> None:
     table_argument(parser, "a model file or a table", nargs="?")
-    trust_argument(parser)
+    trust_arguments(parser)
 
 
 def run(arguments: Any) -> None:
     if arguments.data is None:
         return _machine(arguments)
     if begins_with(arguments.data, MODEL_FILE) or begins_with(arguments.data, PICKLE):
-        return _model(arguments, load_model(arguments.data, arguments.trust))
+        return _model(arguments, load_model(arguments.data, arguments))
     return _table(arguments, read(arguments))
 
 
@@ -84,7 +86,7 @@ def _machine(arguments: Any) -> None:
     ]
     for group in ("packages", "peers"):
         rows += [[name, version or "not installed"] for name, version in found[group].items()]
-    answer(arguments, found, columns(rows))
+    answer(arguments, found, "\n".join(text_table(rows, left=(0, 1))))
 
 
 # ------------------------------------------------------------------------------------------- model
@@ -96,6 +98,7 @@ def _model(arguments: Any, model: Any) -> None:
     found: dict[str, Any] = {
         "file": arguments.data,
         "bytes": os.path.getsize(arguments.data),
+        "written_by": _written_by(arguments.data),
         "estimator": type(inner).__name__,
         "method": getattr(model, "title", None) or None,
         "target": getattr(tidier, "target", None),
@@ -118,7 +121,18 @@ def _model(arguments: Any, model: Any) -> None:
     listed = [[f"  {f['name']}", _of_plan(f)] for f in found["features"][:_SHOWN]]
     if len(found["features"]) > _SHOWN:
         listed.append([f"  ... and {len(found['features']) - _SHOWN} more", ""])
-    answer(arguments, found, columns(rows) + ("\n" + columns(listed) if listed else ""))
+    lines = text_table(rows, left=(0, 1)) + text_table(listed, left=(0, 1))
+    answer(arguments, found, "\n".join(lines))
+
+
+def _written_by(path: str) -> str | None:
+    """The version that wrote a model file."""
+    from bosquet.io.models import written_by
+
+    if not begins_with(path, MODEL_FILE):
+        return None
+    with open(path, "rb") as file:
+        return f"Bosquet {written_by(file.read())}"
 
 
 def _of_plan(state: dict[str, Any]) -> str:
@@ -170,7 +184,9 @@ def _table(arguments: Any, frame: Any) -> None:
         ]
         for d in described
     ]
-    how = ", ".join(f"{key} {value!r}" for key, value in about.items() if key != "name")
+    shown = {key: value for key, value in about.items() if key not in ("name", "repeated")}
+    how = ", ".join(f"{key} {value!r}" for key, value in shown.items())
     more = f"\n... and {frame.shape[1] - _SHOWN} more columns" if frame.shape[1] > _SHOWN else ""
     text = f"{arguments.data}: {len(frame):,} rows, {frame.shape[1]:,} columns; {how}\n"
-    answer(arguments, found, text + columns([heading, *rows], right=(2, 3)) + more)
+    lines = text_table([heading, *rows], left=(0, 1, 4, 5))
+    answer(arguments, found, text + "\n".join(lines) + more)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from typing import Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, named_list, table_argument
+from bosquet.cli.formulas import without_formulas
 from bosquet.cli.inputs import read
 from bosquet.cli.models import model_argument, table_model
-from bosquet.cli.output import check_writable, json_text, say, written
+from bosquet.cli.output import check_outputs, json_text, say, written
 
 NAME = "predict"
-HELP = "a model's answers for new rows"
+HELP = "predict new rows with a model file"
 DESCRIPTION = (
-    "Predict the rows of a table with a model file of `bosquet fit`, of `bosquet study --save` or of Python's"
-    " model.save. The table needs the columns that the model was fitted to, in any order; others are not"
-    " looked at. A study's choice of another library's is a pickle, which is loaded with --trust alone."
+    "Predict the rows of a table with a model file written by `bosquet fit`, `bosquet study --save` or"
+    " model.save in Python. The table needs the columns that the model was fitted to, in any order; other"
+    " columns are ignored. If a study chose a scikit-learn model, the model is a pickle, which is loaded"
+    " only with --trust."
 )
 EXAMPLES = """
 bosquet predict houses.bosquet new.csv > prices.csv
 bosquet predict churn.bosquet customers.parquet --proba --keep id --out churn.csv
-bosquet predict best.bosquet.pkl new.csv --trust               # a study's choice of scikit-learn's
+bosquet predict churn.bosquet customers.csv --keep name --escape-formulas --out for-excel.csv
+bosquet predict best.bosquet.pkl new.csv --trust               # a scikit-learn model chosen by a study
 cat new.csv | bosquet predict houses.bosquet - --json
 """
 
@@ -33,21 +37,26 @@ def arguments(parser: Any) -> None:
         "--out",
         "-o",
         metavar="FILE",
-        help="where to write: CSV, or Parquet by its ending (standard output)",
+        help="file to write, CSV or, if its name ends so, Parquet (default: standard output)",
     )
-    parser.add_argument("--proba", action="store_true", help="probabilities of the classes too")
+    parser.add_argument("--proba", action="store_true", help="write class probabilities too")
     parser.add_argument(
         "--keep",
         type=named_list,
         default=[],
         metavar="COLUMNS",
-        help="columns of the table to carry over",
+        help="columns of the table to copy to the output",
+    )
+    parser.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="in CSV, put an apostrophe before text that a spreadsheet would run as a formula (= + - @)",
     )
 
 
 def run(arguments: Any) -> None:
-    check_writable(arguments.out)
-    model = table_model(arguments.model, arguments.trust)
+    check_outputs([("--out", arguments.out)], [arguments.model, arguments.data, arguments.key_file])
+    model = table_model(arguments.model, arguments)
     frame = read(arguments)
     answers = answers_of(arguments, model, frame)
     if arguments.out is not None:
@@ -55,14 +64,21 @@ def run(arguments: Any) -> None:
             if arguments.out.lower().endswith((".parquet", ".pq")):
                 answers.to_parquet(place, index=False)
             else:
-                answers.to_csv(place, index=False)
+                _write_csv(arguments, answers, place)
         say(arguments, f"{arguments.out}: answers for {len(answers):,} rows")
         if arguments.json:
             print(json_text({"out": arguments.out, "rows": len(answers)}))
     elif arguments.json:
         print(json_text(answers.to_dict(orient="records")))
     else:
-        answers.to_csv(sys.stdout, index=False, lineterminator="\n")
+        _write_csv(arguments, answers, sys.stdout, lineterminator="\n")
+
+
+def _write_csv(arguments: Any, answers: Any, place: Any, **layout: Any) -> None:
+    if arguments.escape_formulas:
+        # Quoted, so that no cell is split in two where the spreadsheet takes another delimiter.
+        answers, layout["quoting"] = without_formulas(answers), csv.QUOTE_NONNUMERIC
+    answers.to_csv(place, index=False, **layout)
 
 
 def answers_of(arguments: Any, model: Any, frame: Any) -> Any:

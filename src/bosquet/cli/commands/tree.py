@@ -6,13 +6,13 @@ from typing import Any
 
 from bosquet.cli.arguments import positive, table_argument, target_arguments
 from bosquet.cli.inputs import learned_table
-from bosquet.cli.output import answer, check_writable, say, written
+from bosquet.cli.output import answer, check_outputs, say, written
 
 NAME = "tree"
-HELP = "one pruned tree, as text, SQL, Python, Graphviz or a picture"
+HELP = "grow and prune one tree; print it as text, SQL, Python, Graphviz or PNG"
 DESCRIPTION = (
-    "Grow a classification or regression tree, prune it by cross-validation, and print it. The rule 1se"
-    " takes the smallest tree within one standard error of the best."
+    "Grow a classification or regression tree, prune it by cross-validation and print it. The rule 1se"
+    " chooses the smallest tree within one standard error of the best; the rule min chooses the best."
 )
 EXAMPLES = """
 bosquet tree titanic.csv --target survived --drop boat,body
@@ -26,21 +26,22 @@ def arguments(parser: Any) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument(
-        "--rule", choices=("min", "1se"), default="1se", help="how far to prune (1se)"
+        "--rule", choices=("min", "1se"), default="1se", help="rule of pruning (default: 1se)"
     )
-    parser.add_argument("--leaves", type=positive, metavar="N", help="at most so many leaves")
-    parser.add_argument("--depth", type=positive, metavar="N", help="at most so deep")
+    parser.add_argument("--leaves", type=positive, metavar="N", help="maximum number of leaves")
+    parser.add_argument("--depth", type=positive, metavar="N", help="maximum depth")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--dot", action="store_true", help="in the language of Graphviz")
-    form.add_argument("--sql", action="store_true", help="as an SQL expression")
-    form.add_argument("--python", action="store_true", help="as the source of a Python function")
-    form.add_argument("--png", metavar="FILE", help="drawn, to a file")
-    parser.add_argument("--out", "-o", metavar="FILE", help="where to write text (standard output)")
+    form.add_argument("--dot", action="store_true", help="print Graphviz code")
+    form.add_argument("--sql", action="store_true", help="print an SQL expression")
+    form.add_argument("--python", action="store_true", help="print a Python function")
+    form.add_argument("--png", metavar="FILE", help="draw the tree to this file")
+    parser.add_argument(
+        "--out", "-o", metavar="FILE", help="file to write text to (default: standard output)"
+    )
 
 
 def run(arguments: Any) -> None:
-    check_writable(arguments.png)
-    check_writable(arguments.out)
+    check_outputs([("--png", arguments.png), ("--out", arguments.out)], [arguments.data])
     table = learned_table(arguments)
     X = _readable(arguments, table.X)
     model = _fitted(arguments, X, table.target)

@@ -10,11 +10,11 @@ from bosquet.cli.models import MODEL_FILE, begins_with, load_model, model_argume
 from bosquet.cli.output import answer
 
 NAME = "verify"
-HELP = "whether a model file is whole"
+HELP = "check a model file"
 DESCRIPTION = (
-    "Read a model file with every check there is: its length and checksum, its description, every node of"
-    " every tree; then write the model again and compare, byte for byte. The exit code is 2 for a file that"
-    " is damaged, cut short, or no model file."
+    "Check a model file: its length and checksum, its description and every node of every tree. Then"
+    " write the model again and compare the bytes. With a key, check the signature too. The exit code is 2"
+    " for a file that is damaged, truncated, not signed with the key or not a model file."
 )
 EXAMPLES = """
 bosquet verify model.bosquet
@@ -27,28 +27,37 @@ def arguments(parser: Any) -> None:
 
 
 def run(arguments: Any) -> None:
-    from bosquet.io import model_bytes
+    from bosquet import __version__
+    from bosquet.io.models import model_bytes, written_by
+    from bosquet.io.signatures import is_signed, unsigned
 
-    model = load_model(arguments.model, arguments.trust)
+    model = load_model(arguments.model, arguments)
     if not begins_with(arguments.model, MODEL_FILE):
         return _pickled(arguments, model)
     with open(arguments.model, "rb") as file:
         data = file.read()
-    if model_bytes(model) != data:
-        # Older formats stay readable, and are written anew in today's.
-        written_by = int.from_bytes(data[8:12], "little")
-        newest = int.from_bytes(model_bytes(model)[8:12], "little")
-        if written_by == newest:
-            raise UserError(
-                f"{arguments.model}: written again it is another file; it was made by hand"
-            )
+    version = written_by(data)
+    if version == __version__ and model_bytes(model) != unsigned(data, None):
+        raise UserError(f"{arguments.model}: written again it is another file; it was made by hand")
     inner = getattr(model, "model", model)
     name = type(inner).__name__
     size = os.path.getsize(arguments.model)
+    has_key = arguments.key_file is not None or arguments.key_env is not None
+    signature = "signed with this key" if has_key else "signed, not checked without a key"
+    signature = signature if is_signed(data) else "not signed"
+    found = {
+        "model": arguments.model,
+        "whole": True,
+        "estimator": name,
+        "bytes": size,
+        "written_by": version,
+        "signature": signature,
+    }
     answer(
         arguments,
-        {"model": arguments.model, "whole": True, "estimator": name, "bytes": size},
-        f"{arguments.model}: a whole model file, {name}, {size:,} bytes",
+        found,
+        f"{arguments.model}: a whole model file, {name}, {size:,} bytes, written by Bosquet {version};"
+        f" {signature}",
     )
     return None
 

@@ -9,14 +9,21 @@ stability index over bins of the training rows,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bosquet.study.exploration.features import Feature
+from bosquet.study.exploration.target import ExploredTarget
+from bosquet.study.metrics.formatting import figure
 from bosquet.study.record import Finding
+from bosquet.tables.columns import ColumnPlan
 
 NOTABLE, LARGE = 0.1, 0.25  # of the index, as is usual
 _TOLD = 8  # columns told of one by one
 _LEVEL = 0.001  # of the test, over all columns
+ENDS = 0.2  # share of the rows at either end that are compared with each other
+FEWEST_AT_ENDS, MOST_AT_ENDS = 20, 20_000
 
 
 def drifts(train: list[Feature], test: list[Feature]) -> list[Finding]:
@@ -45,6 +52,95 @@ def drifts(train: list[Feature], test: list[Feature]) -> list[Finding]:
         message = f"{len(rest)} more columns have drifted, {', '.join(rest[:5])} among them."
         worst[_TOLD:] = [Finding(kind="drift", severity="medium", columns=rest, message=message)]
     return worst
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How the last rows of a table differ from the first, in the order of the table or of a time."""
+
+    columns: list[
+        tuple[str, float]
+    ]  # those that differ beyond chance and their index, largest first
+    target_moved: bool
+    target_index: float
+    change: str  # "mean 12.1 in the first fifth of the rows, 15.3 in the last"
+
+    def of_target(self, name: str) -> str:
+        return f"{name}: {self.change}"
+
+
+def drift_in_order(
+    features: list[Feature], target: ExploredTarget, order: np.ndarray | None = None
+) -> Drift:
+    """The drift between the first and the last fifth of the rows; `order` are row numbers by time."""
+    rows = len(target.codes if target.is_classes else target.numbers)
+    count = int(ENDS * rows)
+    if count < FEWEST_AT_ENDS:
+        return Drift([], False, 0.0, "")
+    order = np.arange(rows) if order is None else order
+    every = -(-count // MOST_AT_ENDS)
+    first, last = order[:count:every], order[-count::every]
+    own = _as_feature(target)
+    measured = [
+        (one.name, *shift(one.take(first), one.take(last)))
+        for one in [own, *features]
+        if one.distinct > 1
+    ]
+    beyond = {
+        place: index
+        for place, (_, index, _, chance) in enumerate(measured)
+        if index >= NOTABLE and chance * len(measured) < _LEVEL
+    }
+    moved = sorted(((measured[k][0], beyond[k]) for k in beyond if k), key=lambda pair: -pair[1])
+    return Drift(moved, 0 in beyond, measured[0][1], _change(target, first, last))
+
+
+def drift_finding(drift: Drift, target: str, by: str) -> list[Finding]:
+    """One finding for all columns; `by` is the column of time, "" for the order of the table."""
+    if not drift.columns and not drift.target_moved:
+        return []
+    ordered = f"by {by}" if by else "in the order of the table"
+    changed = [drift.of_target(target)] if drift.target_moved else []
+    changed += [f"{name} (stability index {index:.2f})" for name, index in drift.columns[:3]]
+    more = f" and {len(drift.columns) - 3} columns more" if len(drift.columns) > 3 else ""
+    advice = (
+        "" if by else " If the table is in the order of time, add a column of it and pass --time."
+    )
+    message = (
+        f"The last fifth of the rows {ordered} differs from the first in {', '.join(changed)}{more}."
+        f"{advice}"
+    )
+    names = ([target] if drift.target_moved else []) + [name for name, _ in drift.columns]
+    return [
+        Finding(
+            kind="drift",
+            severity="medium" if by and drift.target_moved else "low",
+            columns=names,
+            message=message,
+        )
+    ]
+
+
+def _as_feature(target: ExploredTarget) -> Feature:
+    plan = ColumnPlan(target.name, "category" if target.is_classes else "number")
+    if target.is_classes:
+        return Feature(plan, "category", codes=target.codes, levels=target.classes)
+    return Feature(plan, "number", numbers=target.numbers)
+
+
+def _change(target: ExploredTarget, first: np.ndarray, last: np.ndarray) -> str:
+    if not target.is_classes:
+        before, after = (float(target.numbers[rows].mean()) for rows in (first, last))
+        return f"mean {figure(before)} in the first fifth of the rows, {figure(after)} in the last"
+    shares = [
+        np.bincount(target.codes[rows], minlength=len(target.classes)) / len(rows)
+        for rows in (first, last)
+    ]
+    most = int(np.abs(shares[1] - shares[0]).argmax())
+    return (
+        f"{target.classes[most]!r} in {shares[0][most]:.1%} of the first fifth of the rows and in"
+        f" {shares[1][most]:.1%} of the last"
+    )
 
 
 def shift(ours: Feature, theirs: Feature) -> tuple[float, float, float]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bosquet.study.exploration import findings as say
-from bosquet.study.exploration.drift import drifts
+from bosquet.study.exploration.designs import Proposal, group_codes, proposals, time_column
+from bosquet.study.exploration.drift import drift_finding, drifts
 from bosquet.study.exploration.features import Feature, feature_of
+from bosquet.study.exploration.leaks import column_leaks, level_leaks, pair_leaks, time_leaks
 from bosquet.study.exploration.relations import quick_relations, spearman
 from bosquet.study.exploration.summaries import column_of, target_histogram
 from bosquet.study.exploration.target import ExploredTarget, target_of
@@ -24,7 +27,14 @@ _WIDE = 1000  # columns compared to find copies of rows
 
 
 def explore(
-    frame: Any, target: str, task: Task, test: Any = None, *, tidier: TableTidier | None = None
+    frame: Any,
+    target: str,
+    task: Task,
+    test: Any = None,
+    *,
+    tidier: TableTidier | None = None,
+    given: Mapping[str, str] | None = None,
+    group: np.ndarray | None = None,
 ) -> Exploration:
     """What a table is like: distributions by class, relations, and what a reader should beware of.
 
@@ -41,6 +51,11 @@ def explore(
         Other rows, to look for drift.
     tidier : TableTidier, optional
         What was made of the columns, if that is known already.
+    given : dict, optional
+        Columns of the design that are known, by "time", "group" and "weight": these are not proposed.
+
+    group : array of shape (n_rows,), optional
+        Groups that rows are in, where they are known.
 
     Returns
     -------
@@ -69,12 +84,19 @@ def explore(
     plans = _chosen_plans(features_frame, tidier, target_column, sample)
     features = [feature_of(plan, features_frame[plan.name]) for plan in plans]
     columns = [column_of(feature, target_column, sample) for feature in features]
-    copies, conflicting = _copies(features_frame, frame[target])
     correlations, matrix = _correlations(features, columns, sample)
     sampled = [feature.take(sample) for feature in features if feature.used]
+    proposed, designs = _design(features, target_column, sample, random, given or {})
+    weighted = "weight" in (given or {})
+    copies, repeated = _duplicates(features_frame, frame[target], features, proposed, weighted)
+    group = group_codes(features, proposed) if group is None else group
+    sampled_group = None if group is None else group[sample]
     warnings = [
-        *say.leaks(sampled, target_column.take(sample), random),
-        *say.duplicates(copies, conflicting, rows),
+        *_leaks(
+            features, sampled, target_column, target_column.take(sample), random, sampled_group
+        ),
+        *designs,
+        *repeated,
         *say.rare(target_column),
         *say.missing(features),
         *say.outliers(features),
@@ -92,6 +114,7 @@ def explore(
         columns=columns,
         correlations=correlations,
         warnings=say.by_severity(warnings),
+        proposed={one.option: one.column for one in proposed if one.sure and one.column},
     )
 
 
@@ -108,6 +131,45 @@ def _sample(rows: int, target: ExploredTarget, random: np.random.Generator) -> n
     return np.sort(kept)
 
 
+def _leaks(
+    features: list[Feature],
+    sampled: list[Feature],
+    target: ExploredTarget,
+    sampled_target: ExploredTarget,
+    random: np.random.Generator,
+    group: np.ndarray | None,
+) -> list[Any]:
+    """Leaks of columns and of pairs by a sample of the rows, of single levels by all rows."""
+    found = column_leaks(sampled, sampled_target, random, group)
+    known = {name for finding in found for name in finding["columns"]}
+    sure = {name for one in found if one["severity"] == "high" for name in one["columns"]}
+    return [
+        *found,
+        *pair_leaks(sampled, sampled_target, sure),
+        *level_leaks(features, target, known),
+    ]
+
+
+def _design(
+    features: list[Feature],
+    target: ExploredTarget,
+    sample: np.ndarray,
+    random: np.random.Generator,
+    given: Mapping[str, str],
+) -> tuple[list[Proposal], list[Any]]:
+    """Proposals for the design of the table, and their findings with the drift from first to last rows."""
+    time = time_column(features, given.get("time"))
+    proposed, drift = proposals(features, target, sample, random, time)
+    proposed = [one for one in proposed if one.option not in given]
+    findings = [one.finding() for one in proposed]
+    if time is not None and not time.starts_again:
+        findings += drift_finding(drift, target.name, time.feature.name)
+        findings += time_leaks(features, time.feature)
+    elif not target.is_sorted:
+        findings += drift_finding(drift, target.name, "")
+    return proposed, findings
+
+
 def _chosen_plans(
     frame: Any, tidier: TableTidier, target: ExploredTarget, sample: np.ndarray
 ) -> list[Any]:
@@ -122,6 +184,22 @@ def _chosen_plans(
     strength -= [2.0 if plan.kind == "left out" else 0.0 for plan in plans]
     best = np.sort(np.argsort(-strength, kind="stable")[:MOST_COLUMNS])
     return [plans[place] for place in best]
+
+
+def _duplicates(
+    frame: Any, target: Any, features: list[Feature], proposed: list[Proposal], weighted: bool
+) -> tuple[int, list[Any]]:
+    """Copies of rows, and the findings on them with and without columns that make copies differ."""
+    copies, conflicting = _copies(frame, target)
+    found = say.duplicates(copies, conflicting, len(frame), weighted)
+    identifiers = [f.name for f in features if f.plan.reason == "identifier"]
+    weights = [one.column for one in proposed if one.option == "weight"]
+    ignored = [*identifiers, *weights]
+    if ignored and len(ignored) < frame.shape[1]:
+        more, conflicting = _copies(frame.drop(columns=ignored), target)
+        if more > copies:
+            found += say.near_duplicates(more, conflicting, len(frame), ignored, bool(weights))
+    return copies, found
 
 
 def _copies(frame: Any, target: Any) -> tuple[int, int]:

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.tables.columns import ColumnPlan, as_numbers
-from bosquet.tables.dates import as_dates, parsed_dates
+from bosquet.tables.columns import ColumnPlan, as_numbers, dates_of
+from bosquet.tables.dates import ELAPSED, date_part
 from bosquet.tables.levels import leveled, texts_of
 
 BINS = 20  # of a number, to see how it goes with the target
 FINE_BINS = 200  # to see whether it gives the target away
-_DAYS_A_YEAR = 365.2425
 
 
 @dataclass
@@ -95,26 +94,14 @@ def feature_of(plan: ColumnPlan, series: Any) -> Feature:
         values = np.asarray(plan.apply(series)[0][0], dtype=float)
         return Feature(plan, "number", numbers=values)
     if plan.kind == "date":
-        return Feature(plan, "date", numbers=_years(plan, series))
+        # Years and their fractions, which can be read off an axis.
+        return Feature(plan, "date", numbers=date_part(dates_of(plan, series), ELAPSED))
     kind = "category"
     if plan.kind == "left out":
-        kind = {"empty": "constant", "nested": "text"}.get(plan.reason, plan.reason)
+        kind = {"empty": "constant", "nested": "text"}.get(plan.reason, plan.reason or "number")
         if series.dtype.kind in "iufb":
             return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
     known = leveled(series)
     if known is None:  # lists and the like: nothing is known of them
         return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])
     return Feature(plan, kind, codes=known.codes, levels=texts_of(known.levels))
-
-
-def _years(plan: ColumnPlan, series: Any) -> np.ndarray:
-    """Dates as years and their fractions, which can be read off an axis."""
-    if plan.format is None:
-        dates = as_dates(series)
-    else:
-        known = leveled(series)
-        assert known is not None
-        by_level = parsed_dates(texts_of(known.levels), plan.format)
-        dates = known.spread(by_level, np.datetime64("NaT"))
-    days = (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
-    return np.asarray(1970 + days / _DAYS_A_YEAR, dtype=float)

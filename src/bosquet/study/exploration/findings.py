@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.exploration.features import Feature
-from bosquet.study.exploration.relations import cramers_v, given_away, is_copy
+from bosquet.study.exploration.relations import cramers_v
 from bosquet.study.exploration.summaries import whiskers
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 
-GIVES_AWAY, NEARLY = 0.98, 0.9  # share of the errors that one column avoids
-FEWEST_ROWS = 40  # fewer cannot show a leak
 MANY_MISSING, MOSTLY_MISSING = 0.05, 0.5
 FAR_OUT = 10  # boxes of a box plot
 CORRELATED = 0.95
@@ -29,45 +27,14 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: _ORDER[finding["severity"]])
 
 
-def leaks(
-    features: list[Feature], target: ExploredTarget, random: np.random.Generator
-) -> list[Finding]:
-    """Columns that give the target away."""
-    found = []
-    for feature in features:
-        if is_copy(feature, target):
-            found.append(
-                Finding(
-                    kind="leak",
-                    severity="high",
-                    columns=[feature.name],
-                    message=f"{feature.name} is {target.name} in other words: drop it.",
-                )
-            )
-        elif len(feature.missing) >= FEWEST_ROWS:
-            share = given_away(feature, target, random)
-            if share >= NEARLY:
-                sure = share >= GIVES_AWAY
-                found.append(
-                    Finding(
-                        kind="leak",
-                        severity="high" if sure else "medium",
-                        columns=[feature.name],
-                        message=f"{feature.name} alone avoids {share:.0%} of the errors in {target.name}:"
-                        " drop it unless it is known before the target is.",
-                    )
-                )
-    return found
-
-
-def duplicates(count: int, conflicting: int, rows: int) -> list[Finding]:
-    """Rows that come more than once."""
+def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) -> list[Finding]:
+    """Rows that come more than once; with weights these are separate cases more often than not."""
     found = []
     if count:
         found.append(
             Finding(
                 kind="duplicates",
-                severity="medium" if count > 0.05 * rows else "low",
+                severity="medium" if count > 0.05 * rows and not weighted else "low",
                 columns=[],
                 message=f"{count:,} rows are copies of others ({count / rows:.1%}): copies in both training"
                 " and test rows flatter a model; drop them unless they are separate cases.",
@@ -84,6 +51,28 @@ def duplicates(count: int, conflicting: int, rows: int) -> list[Finding]:
             )
         )
     return found
+
+
+def near_duplicates(
+    count: int, conflicting: int, rows: int, ignored: list[str], weighted: bool
+) -> list[Finding]:
+    """Rows that come more than once but for identifiers and weights, which hide that they are copies.
+
+    In a table with weights, rows of one kind are separate cases more often than not.
+    """
+    against = f"; {conflicting:,} differ in the target" if conflicting else ""
+    message = (
+        f"{count:,} rows ({count / rows:.1%}) are copies of others without {listed(ignored)}{against}: drop"
+        " copies unless they are separate cases."
+    )
+    return [
+        Finding(
+            kind="duplicates",
+            severity="medium" if count > 0.05 * rows and not weighted else "low",
+            columns=ignored,
+            message=message,
+        )
+    ]
 
 
 def left_out(features: list[Feature]) -> list[Finding]:
@@ -107,12 +96,12 @@ def left_out(features: list[Feature]) -> list[Finding]:
                     kind=kind,
                     severity="low",
                     columns=names,
-                    message=f"{_listed(names)}: {what}; left out.",
+                    message=f"{listed(names)}: {what}; left out.",
                 )
             )
     dates = [f.name for f in features if f.kind == "date"]
     if dates:
-        message = f"{_listed(dates)}: dates, of which methods see year, month, day and the like."
+        message = f"{listed(dates)}: dates, of which methods see year, month, day and the like."
         found.append(Finding(kind="date", severity="low", columns=dates, message=message))
     return found
 
@@ -133,7 +122,7 @@ def missing(features: list[Feature]) -> list[Finding]:
                     kind="missing",
                     severity=severity,  # type: ignore[typeddict-item]
                     columns=names,
-                    message=f"{_listed(names)}: values are missing, most in {worst} ({shares[worst]:.0%});"
+                    message=f"{listed(names)}: values are missing, most in {worst} ({shares[worst]:.0%});"
                     " ask why, for a gap may say something by itself.",
                 )
             )
@@ -150,7 +139,9 @@ def outliers(features: list[Feature]) -> list[Finding]:
                 names.append(feature.name)
     if not names:
         return []
-    message = f"{_listed(names)}: a few values lie very far from the others; look whether they are errors."
+    message = (
+        f"{listed(names)}: a few values lie very far from the others; look whether they are errors."
+    )
     return [Finding(kind="outliers", severity="low", columns=names, message=message)]
 
 
@@ -187,7 +178,7 @@ def rare(target: ExploredTarget) -> list[Finding]:
     few = [label for label, count in zip(target.classes, counts, strict=True) if count < RARE_ROWS]
     if few:
         message = (
-            f"{_listed(few)}: classes of fewer than {RARE_ROWS} rows, of which little can be said."
+            f"{listed(few)}: classes of fewer than {RARE_ROWS} rows, of which little can be said."
         )
         return [Finding(kind="rare", severity="medium", columns=[target.name], message=message)]
     share = counts.min() / counts.sum()
@@ -203,7 +194,7 @@ def lacking(absent: list[str]) -> list[Finding]:
     if not absent:
         return []
     message = (
-        f"{_listed(absent)}: not in the test table, whose rows a model of this table cannot predict;"
+        f"{listed(absent)}: not in the test table, whose rows a model of this table cannot predict;"
         " add what is missing there, or drop it here."
     )
     return [Finding(kind="drift", severity="high", columns=absent, message=message)]
@@ -217,10 +208,12 @@ def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
             f"Of {columns:,} columns the {shown} most related to the target are shown and looked at closely."
         )
     if sampled < rows:
-        told.append(f"Relations and leaks are measured on {sampled:,} of the {rows:,} rows.")
+        told.append(
+            f"Relations and leaks of whole columns are measured on {sampled:,} of the {rows:,} rows."
+        )
     return [Finding(kind="limits", severity="low", columns=[], message=text) for text in told]
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     shown = ", ".join(names[:_NAMED])
     return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -71,17 +71,27 @@ def correlation_ratio(codes: np.ndarray, numbers: np.ndarray, count: int) -> flo
     return float(np.sqrt(min(max(share, 0.0), 1.0)))
 
 
-def given_away(feature: Feature, target: ExploredTarget, random: np.random.Generator) -> float:
+def random_half(
+    rows: int, random: np.random.Generator, group: np.ndarray | None = None
+) -> np.ndarray:
+    """Which rows are in a random half of them; groups are whole."""
+    unit = np.arange(rows) if group is None else np.unique(group, return_inverse=True)[1]
+    units = int(unit.max()) + 1 if rows else 0
+    chosen = np.zeros(units, dtype=bool)
+    chosen[random.permutation(units)[: units // 2]] = True
+    half: np.ndarray = chosen[unit]
+    return half
+
+
+def given_away(feature: Feature, target: ExploredTarget, half: np.ndarray) -> float:
     """How much of the target one column explains on rows that it was not learned from.
 
     The share of the errors of a constant that the best rule by bins of the column avoids: of the
-    misclassified rows for classes, of the squared error for numbers. The rule is learned on one half of the
+    misclassified rows for classes, of the squared error for numbers. The rule is learned on one `half` of the
     rows and judged on the other, so that an identifier explains nothing.
     """
     codes, count = feature.bins(FINE_BINS)
     n = len(codes)
-    half = np.zeros(n, dtype=bool)
-    half[random.permutation(n)[: n // 2]] = True
     if target.is_classes:
         k = len(target.classes)
         table = np.bincount(codes[half] * k + target.codes[half], minlength=count * k)

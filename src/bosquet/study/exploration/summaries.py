@@ -68,7 +68,10 @@ def _groups(target: ExploredTarget) -> tuple[np.ndarray | None, list[str]]:
 
 
 def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) -> Histogram:
-    """Counts by group over bars of numbers or over the commonest levels."""
+    """Counts by group over bars of numbers or over the commonest levels.
+
+    Levels come with the commonest first, those of an ordered category in their order.
+    """
     if feature.numbers is not None:
         if not feature.ordered.size:
             return Histogram(edges=None, levels=[], counts={name: [] for name in names})
@@ -82,13 +85,19 @@ def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) 
     assert feature.levels is not None
     sizes = np.bincount(feature.codes[feature.codes >= 0], minlength=len(feature.levels))
     order = np.argsort(-sizes, kind="stable")
+    ordinal = feature.plan.kind == "ordinal"
+    if ordinal:
+        order[:LEVELS].sort()
     shown = [feature.levels[code] for code in order[:LEVELS]]
     place = np.minimum(np.argsort(order), LEVELS)
     if len(order) > LEVELS:
         shown.append(OTHERS)
     codes = place[feature.codes] if len(order) else np.zeros(len(feature.codes), dtype=np.intp)
     counts = _counted(codes, feature.missing, groups, names, len(shown))
-    return Histogram(edges=None, levels=shown, counts=counts)
+    found = Histogram(edges=None, levels=shown, counts=counts)
+    if ordinal:
+        found["ordered"] = True
+    return found
 
 
 def _counted(

@@ -9,6 +9,9 @@ import numpy as np
 
 from bosquet.study.record import Task
 
+# Changes between neighbouring rows, in those of rows at random; share of steps that go one way.
+SORTED_CLASSES, SORTED_NUMBERS = 0.05, 0.9
+
 
 @dataclass
 class ExploredTarget:
@@ -28,6 +31,16 @@ class ExploredTarget:
     def counts(self) -> np.ndarray:
         """Rows of each class."""
         return np.bincount(self.codes, minlength=len(self.classes))
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the rows come class by class, or by the numbers."""
+        if self.is_classes:
+            share = self.counts / len(self.codes)
+            changes = float((np.diff(self.codes) != 0).mean())
+            return changes < SORTED_CLASSES * float(1 - (share**2).sum())
+        steps = np.diff(self.numbers)
+        return bool(max((steps >= 0).mean(), (steps <= 0).mean()) >= SORTED_NUMBERS)
 
     def take(self, rows: np.ndarray) -> ExploredTarget:
         """Some of the rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bosquet.study.method import Method
 from bosquet.study.methods import (
     adaboost,
     cart,
@@ -19,6 +18,7 @@ from bosquet.study.methods import (
     super_learner,
     svm,
 )
+from bosquet.study.methods.method import Method
 
 __all__ = ["METHODS"]
 

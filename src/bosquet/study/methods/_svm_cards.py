@@ -27,21 +27,21 @@ def _card(
 
 
 _NO_WEIGHTS = ("no", "a sum over support vectors")
-_NOT_ONLINE = ("no", "a quadratic programme over all rows")
-_UNIVERSAL = ("yes", "a universal kernel, with C growing as it should")
+_NOT_ONLINE = ("no", "a quadratic program over all rows")
+_UNIVERSAL = ("yes", "a universal kernel, with C growing at the right rate")
 
 CARDS: dict[str, Card] = {
     "linear": _card(
         ("partly", "weights of a linear frontier"),
         ("no", "unless the best rule is linear"),
-        ("no", "its bias stays"),
+        ("no", "its bias does not vanish"),
         "C",
         ("yes", "by stochastic gradient"),
     ),
     "polynomial": _card(
         _NO_WEIGHTS,
         ("no", "polynomials of one degree do not reach every rule"),
-        ("no", "its bias stays"),
+        ("no", "its bias does not vanish"),
         "C and the degree",
         _NOT_ONLINE,
     ),

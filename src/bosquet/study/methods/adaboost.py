@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bosquet.boosting import AdaBoostClassifier, AdaBoostRegressor
-from bosquet.study._candidates import Staged
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.candidates import Staged
+from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.gradient import WIDE, staged_answers
+from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 ROUNDS = (10, 25, 50, 100, 200, 400)
@@ -128,9 +128,12 @@ METHODS = [
         candidates=_candidates,
         card={
             "readable": ("partly", "stumps add up column by column"),
-            "score_or_interval": ("partly", "margins; probabilities too sure after many rounds"),
+            "score_or_interval": (
+                "partly",
+                "margins; probabilities overconfident after many rounds",
+            ),
             "consistent": ("yes", "if stopped in time (Bartlett and Traskin)"),
-            "minimax": ("no", "rates fall short of the best"),
+            "minimax": ("no", "its rates are not the best"),
             "non_asymptotic": ("yes", "training error at most Π Z, margin bounds for any n"),
             "parameter_free": ("partly", "the rounds; edges need not be known"),
             "online": ("no", "weights need all rows"),

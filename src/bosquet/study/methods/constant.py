@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
+from bosquet.study.table.offset import OffsetColumn
 
 
 def _make_classifier(seed: int) -> Any:
     return DummyClassifier(strategy="prior")
 
 
-def _make_regressor(seed: int) -> Any:
-    return DummyRegressor(strategy="mean")
+def _make_regressor(offset: OffsetColumn | None, seed: int) -> Any:
+    return with_offset(DummyRegressor(strategy="mean"), offset)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     if shape.task == "regression":
-        return [Candidate(1.0, "the mean", {"says": "the mean"}, _make_regressor)]
+        says = "the mean" if shape.offset is None else "the mean rate"
+        return [Candidate(1.0, says, {"says": says}, partial(_make_regressor, shape.offset))]
     return [Candidate(1.0, "class shares", {"says": "class shares"}, _make_classifier)]
 
 
@@ -29,7 +33,8 @@ def _details(fitted: Any) -> dict[str, Any]:
     if hasattr(fitted, "class_prior_"):
         shares = zip(fitted.classes_.tolist(), fitted.class_prior_.tolist(), strict=True)
         return {"class shares": {str(label): share for label, share in shares}}
-    return {"mean": float(fitted.constant_.ravel()[0])}
+    says = "mean rate" if isinstance(fitted, OffsetModel) else "mean"
+    return {says: float(rate_model(fitted).constant_.ravel()[0])}
 
 
 METHODS = [
@@ -42,14 +47,15 @@ METHODS = [
         candidates=_candidates,
         card={
             "readable": ("yes", "one number"),
-            "score_or_interval": ("partly", "class shares, the same for every row"),
-            "consistent": ("no", "it never looks at the row"),
-            "minimax": ("no", "its bias stays"),
+            "score_or_interval": ("partly", "class shares, the same for all rows"),
+            "consistent": ("no", "it ignores the row"),
+            "minimax": ("no", "its bias does not vanish"),
             "non_asymptotic": ("yes", "the error of a mean, for any n"),
             "parameter_free": ("yes", "nothing to set"),
             "online": ("yes", "a running mean"),
         },
         rows_affordable=FitCost(1e-4, columns=0.0),
         details=_details,
+        takes_offset=True,
     )
 ]

@@ -13,8 +13,8 @@ from bosquet.forests import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.record import Task
 
 TREES = 100
@@ -143,7 +143,7 @@ METHODS = [
             "consistent": ("partly", "shown for subsampled trees and additive truths"),
             "minimax": ("no", "known for purely random trees only"),
             "non_asymptotic": ("partly", "error at most ρ(1 - s²)/s² (Breiman)"),
-            "parameter_free": ("partly", "the usual setting mostly does"),
+            "parameter_free": ("partly", "the defaults usually work"),
             "online": ("no", "bags are drawn from all rows"),
         },
         by="oob",
@@ -165,7 +165,7 @@ METHODS = [
             "consistent": ("partly", "shown where splits ignore the target"),
             "minimax": ("no", "known for purely random trees only"),
             "non_asymptotic": ("partly", "error at most ρ(1 - s²)/s² (Breiman)"),
-            "parameter_free": ("partly", "the usual setting mostly does"),
+            "parameter_free": ("partly", "the defaults usually work"),
             "online": ("no", "trees see all rows"),
         },
         rows_affordable=FitCost(

@@ -7,12 +7,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import PoissonRegressor, Ridge
+from sklearn.linear_model import PoissonRegressor
 
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
+from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.logistic import NEWTON_COEFFICIENTS, largest_coefficients
-from bosquet.study.pipelines import model_of, prepared
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.moments import MomentRidge
+from bosquet.study.methods.offsets import rate_model, with_offset
+from bosquet.study.methods.pipelines import model_of, prepared
+from bosquet.study.table.offset import OffsetColumn
 
 # Penalties a row, so that a choice means the same on samples of any size. The last is next to none: it
 # keeps columns that hang together from blowing up.
@@ -35,7 +38,7 @@ class CountRegression(PoissonRegressor):
 
 def make_ridge(penalty: float, rows: int, seed: int) -> Any:
     """Scaled inputs, then least squares with penalty rows · λ ‖β‖²."""
-    return prepared(Ridge(alpha=penalty * rows), baseline=True)
+    return prepared(MomentRidge(alpha=penalty * rows, copy_X=False), baseline=True, dense=False)
 
 
 def _ridges(shape: TableShape) -> Sequence[Candidate]:
@@ -50,10 +53,13 @@ def _ridges(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def _make_poisson(penalty: float, columns: int, seed: int) -> Any:
+def _make_poisson(penalty: float, columns: int, offset: OffsetColumn | None, seed: int) -> Any:
     newton = columns <= NEWTON_COEFFICIENTS
     solver = "newton-cholesky" if newton else "lbfgs"
-    return prepared(CountRegression(alpha=penalty, solver=solver, max_iter=300), baseline=True)
+    # With an offset rates are fitted, which are no counts.
+    kind: Any = CountRegression if offset is None else PoissonRegressor
+    model = kind(alpha=penalty, solver=solver, max_iter=300)
+    return with_offset(prepared(model, baseline=True, dense=False), offset)
 
 
 def _poissons(shape: TableShape) -> Sequence[Candidate]:
@@ -62,7 +68,7 @@ def _poissons(shape: TableShape) -> Sequence[Candidate]:
             complexity=1 / penalty,
             label=f"penalty {penalty:g} a row" if penalty > 1e-6 else "no penalty",
             setting={"alpha": penalty},
-            make=partial(_make_poisson, penalty, shape.n_indicators),
+            make=partial(_make_poisson, penalty, shape.n_indicators, shape.offset),
         )
         for penalty in PENALTIES
     ]
@@ -75,7 +81,7 @@ def _suits_poisson(shape: TableShape) -> str:
 def _details(fitted: Any) -> dict[str, Any]:
     model = model_of(fitted)
     return {
-        "coefficients (of scaled columns)": largest_coefficients(fitted),
+        "coefficients (of scaled columns)": largest_coefficients(rate_model(fitted)),
         "constant": float(np.ravel(model.intercept_)[0]),
         "columns": int(np.size(model.coef_)),
     }
@@ -95,7 +101,7 @@ METHODS = [
             "consistent": ("no", "unless the truth is linear"),
             "minimax": ("partly", "σ²d/n is the best rate for linear truths"),
             "non_asymptotic": ("yes", "risk σ²d/n for any n, given the columns"),
-            "parameter_free": ("partly", "one penalty, none is a good start"),
+            "parameter_free": ("partly", "one penalty; 0 is a good default"),
             "online": ("yes", "recursive least squares"),
         },
         likelihood=True,
@@ -115,12 +121,13 @@ METHODS = [
             "consistent": ("no", "unless the log of the mean is linear"),
             "minimax": ("no", "within log-linear means only"),
             "non_asymptotic": ("no", "its tests and intervals are asymptotic"),
-            "parameter_free": ("partly", "one penalty, none is a good start"),
+            "parameter_free": ("partly", "one penalty; 0 is a good default"),
             "online": ("yes", "by stochastic gradient"),
         },
         likelihood=True,
         rows_affordable=FitCost(0.005, columns=1.3, fixed=0.01),
         details=_details,
         suits=_suits_poisson,
+        takes_offset=True,
     ),
 ]

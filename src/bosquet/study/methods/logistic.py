@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
-from bosquet.study.pipelines import model_of, prepared
-from bosquet.study.scoring import RARE
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.pipelines import model_of, prepared
+from bosquet.study.metrics.scoring import RARE
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 # Newton's matrix has this many lines at most; beyond, steps by gradients are cheaper.
@@ -28,7 +28,7 @@ def make_logistic(C: float, class_weight: Any, coefficients: int, seed: int) -> 
         solver="newton-cholesky" if newton else "lbfgs",
         max_iter=100 if newton else 300,
     )
-    return prepared(model, baseline=True, dense=newton)
+    return prepared(model, baseline=True, dense=False)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -85,7 +85,7 @@ METHODS = [
             "online": ("yes", "by stochastic gradient"),
         },
         likelihood=True,
-        rows_affordable=FitCost(2e-4, columns=1.3, classes=1.0, fixed=0.006),
+        rows_affordable=FitCost(1.2e-4, columns=1.3, classes=1.0, fixed=0.006),
         details=_details,
     )
 ]

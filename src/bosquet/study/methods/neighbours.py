@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from bosquet.study._candidates import Staged
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
-from bosquet.study.pipelines import prepared
+from bosquet.study.methods.candidates import Staged
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.pipelines import prepared, row_blocks
 
 # Rows asked at a time: distances to all training rows are held for so many.
 ROWS_AT_A_TIME = 2000
@@ -48,14 +48,16 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
 
 def _stages(fitted: Any, X: Any, numbers: Sequence[float]) -> Iterator[np.ndarray]:
     """Answers for every k from one search: the nearest 5 are the first 5 of the nearest 50."""
-    model, matrix = fitted[-1], fitted[:-1].transform(X)
+    model, inputs = fitted[-1], fitted[:-1]
     wanted = [min(int(k), model.n_samples_fit_) for k in numbers]
     classes = getattr(model, "classes_", None)
-    shape = (len(matrix),) if classes is None else (len(matrix), len(classes))
+    shape = (len(X),) if classes is None else (len(X), len(classes))
     answers = [np.empty(shape) for _ in wanted]
-    for first in range(0, len(matrix), ROWS_AT_A_TIME):
-        some = slice(first, first + ROWS_AT_A_TIME)
-        nearest = model.kneighbors(matrix[some], max(wanted), return_distance=False)
+    last = 0
+    for part in row_blocks(X, ROWS_AT_A_TIME):
+        nearest = model.kneighbors(inputs.transform(part), max(wanted), return_distance=False)
+        some = slice(last, last + len(nearest))
+        last = some.stop
         said = model._y[nearest]
         for answer, k in zip(answers, wanted, strict=True):
             if classes is None:
@@ -84,7 +86,7 @@ METHODS = [
         log=True,
         candidates=_candidates,
         card={
-            "readable": ("partly", "shows the rows it went by, no rule"),
+            "readable": ("partly", "shows the nearest rows, no rule"),
             "score_or_interval": ("partly", "shares of votes, coarse for small k"),
             "consistent": ("partly", "if k grows and k/n vanishes; k fixed: at most twice Bayes"),
             "minimax": ("partly", "for Lipschitz targets with k of order n^(2/(d+2))"),

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
-from bosquet.study.pipelines import ScaledTarget, model_of, prepared
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.pipelines import ScaledTarget, model_of, prepared
 
 ROWS_A_PARAMETER = 10
 # Fewer rows than these leave too few to stop by.
@@ -136,7 +136,8 @@ def _make(classes: bool, plan: Plan, batch: int, stops: bool, seed: int) -> Any:
         **descent,
     )
     model = network if classes else ScaledTarget(network)
-    return prepared(model, scale="unit", dtype="float64" if plan.descent == "lbfgs" else "float32")
+    whole = plan.descent == "lbfgs"  # few rows
+    return prepared(model, scale="unit", dense=whole, dtype="float64" if whole else "float32")
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -175,8 +176,8 @@ METHODS = [
         log=True,
         candidates=_candidates,
         card={
-            "readable": ("no", "weights say nothing"),
-            "score_or_interval": ("partly", "probabilities, often too sure"),
+            "readable": ("no", "weights are not interpretable"),
+            "score_or_interval": ("partly", "probabilities, often overconfident"),
             "consistent": ("partly", "if units grow with n and training finds the best weights"),
             "minimax": ("no", "in theory for fitted architectures, not for what descent finds"),
             "non_asymptotic": ("partly", "bounds by norms of weights, loose"),

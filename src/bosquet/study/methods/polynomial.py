@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
 
 import numpy as np
+from scipy import linalg, sparse
 from sklearn.base import TransformerMixin
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import Pipeline
 
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._parameters import boolean, check_parameters, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, validate_data
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
-from bosquet.study.pipelines import model_of
-from bosquet.study.preparing import NumericInputs
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.pipelines import ROWS_AT_A_TIME, WeightedPipeline, model_of
+from bosquet.study.table.numeric_inputs import NumericInputs
 
 # Next to none: it keeps columns that hang together from blowing up.
 PENALTY = 1e-9
 # Products of columns are added while there are no more terms than this, and than a tenth of the rows.
 MOST_TERMS = 500
+ROWS_A_TERM = 4
 
 
 class PolynomialTerms(TransformerMixin, BaseEstimator):
@@ -54,19 +56,29 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
         self.degree = degree
         self.products = products
 
+    @fits_aside
     def fit(self, X: Any, y: Any = None) -> PolynomialTerms:
         """Learn the range of each column, and which ones have powers."""
         check_parameters(self, {"degree": integer(1), "products": boolean()})
-        X = validate_data(self, X, dtype=float)
-        self.low_, self.high_ = X.min(axis=0), X.max(axis=0)
-        inner = (self.low_ < X) & (self.high_ > X)
-        self.curved_ = inner.any(axis=0)
+        X = validate_data(self, X, dtype=float, accept_sparse="csr")
+        low, high = X.min(axis=0), X.max(axis=0)
+        if not sparse.issparse(X):
+            curved = ((low < X) & (high > X)).any(axis=0)
+        else:
+            low, high = low.toarray().ravel(), high.toarray().ravel()
+            inner = (low[X.indices] < X.data) & (high[X.indices] > X.data)
+            curved = np.bincount(X.indices[inner], minlength=len(low)) > 0
+            stored = np.bincount(X.indices, minlength=len(low))
+            curved |= (low < 0) & (high > 0) & (stored < X.shape[0])
+        self.low_, self.high_, self.curved_ = low, high, curved
         return self
 
+    @reads_one_fit
     def transform(self, X: Any) -> np.ndarray:
         """The terms: columns, powers column by column, then products."""
         check_is_fitted(self, "curved_")
-        X = validate_data(self, X, dtype=float, reset=False)
+        X = validate_data(self, X, dtype=float, accept_sparse="csr", reset=False)
+        X = X.toarray() if sparse.issparse(X) else X
         width = np.where(self.high_ > self.low_, self.high_ - self.low_, 1.0)
         at = np.clip(2 * (X - self.low_) / width - 1, -1, 1)
         powers = [at, *self._legendre(at)]
@@ -75,6 +87,7 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
             terms += [self._product(powers, term) for term in self._products()]
         return np.hstack(terms)
 
+    @reads_one_fit
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names such as "age", "age^2", "age*height"; `input_features` name the columns."""
         check_is_fitted(self, "curved_")
@@ -108,6 +121,11 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
                 ]
         return found
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @staticmethod
     def _product(powers: list[np.ndarray], term: tuple[tuple[int, int], ...]) -> np.ndarray:
         result = np.ones(len(powers[0]))
@@ -127,12 +145,65 @@ def _compositions(size: int, most: int) -> list[tuple[int, ...]]:
     ]
 
 
+class TriangularRidge(Ridge):
+    """scikit-learn's Ridge (solver "svd") of rows that come in parts, of which a triangle is kept.
+
+    The triangle R of a QR decomposition of all rows [1, x, y] is that of the R of some rows on top of the
+    others. It has the singular values of the centred columns below its first row, so that nothing is squared.
+
+    References
+    ----------
+    Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU
+    factorizations", SIAM Journal on Scientific Computing 2012.
+    """
+
+    def fit_parts(
+        self, parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    ) -> TriangularRidge:
+        """Fit to parts: columns, targets and weights of some rows each."""
+        triangle: np.ndarray | None = None
+        for columns, target, weight in parts:
+            rows = np.column_stack([np.ones(len(target)), columns, target])
+            rows *= np.sqrt(weight)[:, None]
+            rows = rows if triangle is None else np.vstack([triangle, rows])
+            triangle = np.asarray(np.linalg.qr(rows, mode="r"))
+        assert triangle is not None
+        inner, right = triangle[1:, 1:-1], triangle[1:, -1]
+        u, s, vt = linalg.svd(inner, full_matrices=False)
+        self.coef_ = vt.T @ (s / (s**2 + self.alpha) * (u.T @ right))
+        first = triangle[0]
+        self.intercept_ = float((first[-1] - first[1:-1] @ self.coef_) / first[0])
+        self.n_features_in_, self.n_iter_ = inner.shape[1], None
+        return self
+
+
+class PolynomialPipeline(WeightedPipeline):
+    """Inputs, terms and least squares; terms are made for some rows at a time."""
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
+    ) -> PolynomialPipeline:
+        """Fit all steps, the last one with the weights."""
+        weight = params.pop(f"{self.steps[-1][0]}__sample_weight", sample_weight)
+        inputs, terms, model = (step for _, step in self.steps)
+        matrix = inputs.fit_transform(X, y)
+        terms.fit(matrix)
+        target = np.asarray(y, dtype=float)
+        weight = np.ones(len(target)) if weight is None else np.asarray(weight, dtype=float)
+        width = len(terms.get_feature_names_out())
+        # Many rows beside the triangle that they are added to, or it would be factored again and again.
+        step = max(ROWS_A_TERM * width, ROWS_AT_A_TIME)
+        places = [slice(first, first + step) for first in range(0, len(target), step)]
+        model.fit_parts((terms.transform(matrix[at]), target[at], weight[at]) for at in places)
+        return self
+
+
 def _make(degree: int, products: bool, seed: int) -> Any:
-    return Pipeline(
+    return PolynomialPipeline(
         [
-            ("inputs", NumericInputs(scale=None, baseline=True)),
+            ("inputs", NumericInputs(scale=None, baseline=True, dense=False)),
             ("terms", PolynomialTerms(degree, products=products)),
-            ("model", Ridge(alpha=PENALTY, solver="svd")),
+            ("model", TriangularRidge(alpha=PENALTY)),
         ]
     )
 
@@ -198,7 +269,7 @@ METHODS = [
             "online": ("yes", "recursive least squares"),
         },
         likelihood=True,
-        rows_affordable=FitCost(0.002, columns=1.6, fixed=0.005),
+        rows_affordable=FitCost(6e-4, columns=1.6, fixed=0.005),
         details=_details,
         suits=_suits,
     )

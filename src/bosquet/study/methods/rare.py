@@ -8,14 +8,14 @@ from typing import Any
 
 from bosquet.bagging import BaggingClassifier
 from bosquet.boosting import AdaBoostClassifier
-from bosquet.study._candidates import Staged
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.methods.adaboost import vote_details
+from bosquet.study.methods.candidates import Staged
+from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.forests import columns_drawn
 from bosquet.study.methods.gradient import staged_answers
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.metrics.scoring import RARE
 from bosquet.study.record import Task
-from bosquet.study.scoring import RARE
 from bosquet.trees import DecisionTreeClassifier
 
 CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
@@ -111,7 +111,7 @@ METHODS = [
         candidates=_rusboosts,
         card={
             "readable": ("no", "many trees that vote"),
-            "score_or_interval": ("partly", "margins; probabilities too sure"),
+            "score_or_interval": ("partly", "margins; overconfident probabilities"),
             "consistent": ("no", "not known with undersampling"),
             "minimax": ("no", "not known"),
             "non_asymptotic": ("yes", "training error at most Π Z whatever the samples"),

@@ -8,9 +8,9 @@ from typing import Any
 
 from bosquet.experts import SuperLearnerClassifier, SuperLearnerRegressor
 from bosquet.forests import ExtraTreesClassifier, ExtraTreesRegressor
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Chosen, Method, TableShape
 from bosquet.study.methods import forests, gradient, linear, logistic, svm
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Chosen, Method, TableShape
 
 # Folds that weigh the learners; the more rows, the fewer it takes.
 FOLDS, FEW_FOLDS, FEW_FOLDS_FROM = 5, 2, 10_000
@@ -86,7 +86,7 @@ def _combines(
     names: list[str] = []
     spent, fits = 0.0, _folds(shape) + 1
     for name in LEARNERS:
-        if name not in chosen or (name.startswith("svm-") and _too_few_for_machines(shape)):
+        if name not in chosen or (name.startswith("svm-") and svm.too_few_rows(shape)):
             continue
         cost = fits * chosen[name].seconds
         if seconds is None or spent + cost <= seconds or len(names) < FEWEST:
@@ -95,11 +95,6 @@ def _combines(
     if len(names) < FEWEST:
         return []
     return [_candidate(shape, names, partial(_made, names, chosen))]
-
-
-def _too_few_for_machines(shape: TableShape) -> bool:
-    """Whether a fold may leave a class too few rows for the folds that find a machine's probabilities."""
-    return shape.rarest * shape.n_rows < 2 * svm.PLATT_FOLDS
 
 
 def _made(names: list[str], chosen: Mapping[str, Chosen], seed: int) -> list[tuple[str, Any]]:

@@ -11,10 +11,10 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.multiclass import OneVsOneClassifier, OutputCodeClassifier
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
-from bosquet.study._costs import FitCost
-from bosquet.study.method import Candidate, Method, TableShape
 from bosquet.study.methods._svm_cards import CARDS
-from bosquet.study.pipelines import ScaledTarget, model_of, prepared
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.methods.pipelines import ScaledTarget, model_of, prepared
 from bosquet.trust import CalibratedModel
 
 COSTS = {
@@ -237,6 +237,18 @@ def margin_of(machine: Any) -> float | None:
     return 2 / np.sqrt(square) if square > 0 else None
 
 
+def too_few_rows(shape: TableShape) -> bool:
+    """Whether a fold may leave a class too few rows for the folds that find a machine's probabilities."""
+    return shape.task != "regression" and shape.rarest * shape.n_rows < 2 * PLATT_FOLDS
+
+
+def _suits(shape: TableShape) -> str:
+    if not too_few_rows(shape):
+        return ""
+    rows = round(shape.rarest * shape.n_rows)
+    return f"the rarest class has {rows} training rows, too few to calibrate probabilities by folds"
+
+
 _TITLES = {
     "linear": "linear",
     "polynomial": "polynomial kernel",
@@ -268,6 +280,7 @@ def _method(kernel: str, numbers: bool) -> Method:
         card=CARDS[kernel],
         rows_affordable=_FITS[kernel],
         details=_details,
+        suits=_suits,
     )
 
 

@@ -1,0 +1,1 @@
+"""Comparison of methods: intervals, ranking, verdict, choice, the leaderboard."""

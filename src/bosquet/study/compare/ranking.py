@@ -1,0 +1,213 @@
+"""From outcomes to rows of the table: means, intervals, differences to the best, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bosquet.study.compare.intervals import (
+    CONFIDENCE,
+    FEWEST_SPLITS,
+    TestRows,
+    difference_over_splits,
+    differences_over_rows,
+    interval_of,
+    next_block_interval,
+    untested,
+)
+from bosquet.study.compare.verdict import best_of
+from bosquet.study.methods.method import BAYES_RULE, Method
+from bosquet.study.metrics.scoring import Metric
+from bosquet.study.record import Card, Comparison, MethodRecord
+from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.schedule import Schedule
+from bosquet.study.table.splits import seed_of
+from bosquet.study.tuning.thresholds import Decision
+
+
+def ranked(schedule: Schedule, methods: Sequence[Method]) -> tuple[list[MethodRecord], Comparison]:
+    """A record for each method, best first, those without a score last; and how they were compared."""
+    rows = [_row(method, schedule.outcomes(method)) for method in methods]
+    metric = schedule.study.metric
+    done = [row for row in rows if row["mean"] is not None]
+    done.sort(key=lambda row: -metric.sign * _mean(row))
+    waiting = [row for row in rows if row["mean"] is None]
+    comparison = _compare(schedule, {method.name: method for method in methods}, done)
+    return [*done, *waiting], comparison
+
+
+def _mean(row: MethodRecord) -> float:
+    assert row["mean"] is not None
+    return row["mean"]
+
+
+def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
+    done = [outcome for outcome in outcomes if outcome.status == "done"]
+    first = outcomes[0] if outcomes else Outcome(method.name, 0, "not reached", "it was not tried")
+    scores = [float(outcome.score) for outcome in done if outcome.score is not None]
+    row: MethodRecord = {
+        "name": method.name,
+        "title": method.title,
+        "status": first.status,
+        "message": first.message,
+        "rows_used": first.rows_used,
+        "subsampled": first.subsampled,
+        "finished": first.finished,
+        "setting": first.setting,
+        "curve": first.curve,
+        "scores": scores,
+        "mean": float(np.mean(scores)) if scores else None,
+        "interval": None,
+        "difference": None,
+        "metrics": _means(done),
+        "fit_seconds": first.fit_seconds,
+        "predict_microseconds": first.predict_microseconds,
+        "card": method.card,
+        "details": first.details,
+    }
+    if first.held_out is not None:
+        row["test"] = first.held_out
+    return row
+
+
+def _means(done: list[Outcome]) -> dict[str, float]:
+    names = done[0].metrics if done else {}
+    return {name: float(np.mean([one.metrics[name] for one in done])) for name in names}
+
+
+def _compare(
+    schedule: Schedule, methods: dict[str, Method], done: list[MethodRecord]
+) -> Comparison:
+    """Put intervals and differences to the best into the rows.
+
+    Methods that were trained on fewer rows than the others have a difference, but no test of it. A method
+    without enough splits for the interval of the others gets none, and no difference.
+    """
+    train, test = len(schedule.splits[0].train), len(schedule.splits[0].test)
+    over_splits = len(schedule.splits) >= FEWEST_SPLITS
+    drawn = {} if over_splits else _draws(schedule, methods, done)
+    for row in done:
+        row["interval"] = interval_of(
+            row["scores"],
+            drawn.get(row["name"]),
+            n_train=train,
+            n_test=test,
+            within=schedule.study.metric.range,
+        )
+        if schedule.study.design.time is not None:
+            row["interval"] = of_next_block(row["scores"], schedule.study.metric)
+    best = best_of(done)
+    rivals = [row for row in done if row is not best and best is not None]
+    for row in rivals:
+        if row["subsampled"] and best is not None:
+            row["difference"] = untested(_mean(row) - _mean(best))
+    rivals = [row for row in rivals if not row["subsampled"]]
+    pairs = {row["name"]: _paired(schedule, methods, row, best) for row in rivals if best}
+    if over_splits:
+        rivals = [row for row in rivals if len(pairs[row["name"]][0]) >= FEWEST_SPLITS]
+        for row in rivals:
+            row["difference"] = difference_over_splits(
+                *pairs[row["name"]], n_train=train, n_test=test, comparisons=len(rivals)
+            )
+    elif best is not None and best["name"] in drawn:
+        rivals = [row for row in rivals if row["name"] in drawn and pairs[row["name"]][0]]
+        _compare_draws(rivals, best, pairs, drawn)
+    return {
+        "best": None if best is None else best["name"],
+        "interval": "splits" if over_splits else "draws",
+        "splits": len(schedule.splits),
+        "confidence": CONFIDENCE,
+        "simultaneous": "Dunnett" if over_splits else "max-t",
+        "comparisons": len(rivals),
+    }
+
+
+def of_next_block(scores: list[float], metric: Metric) -> list[float] | None:
+    """The interval of the score on the next block of time, as far as scores can lie there."""
+    found = next_block_interval(scores, metric.range)
+    return None if found is None else [float(bound) for bound in np.clip(found, *metric.range)]
+
+
+def _compare_draws(
+    rivals: list[MethodRecord],
+    best: MethodRecord,
+    pairs: dict[str, tuple[list[float], list[float]]],
+    drawn: dict[str, np.ndarray],
+) -> None:
+    if not rivals:
+        return
+    gaps = [np.subtract(*pairs[row["name"]]) for row in rivals]
+    found = differences_over_rows(
+        [float(gap.mean()) for gap in gaps],
+        [float(gap[0]) for gap in gaps],
+        [drawn[row["name"]] - drawn[best["name"]] for row in rivals],
+    )
+    for row, difference in zip(rivals, found, strict=True):
+        row["difference"] = difference
+
+
+def _paired(
+    schedule: Schedule, methods: dict[str, Method], row: MethodRecord, best: MethodRecord
+) -> tuple[list[float], list[float]]:
+    """Scores of a method and of the best on the splits that both have."""
+    own, other = (_scores(schedule.outcomes(methods[one["name"]])) for one in (row, best))
+    shared = sorted(own.keys() & other.keys())
+    return [own[split] for split in shared], [other[split] for split in shared]
+
+
+def _scores(outcomes: list[Outcome]) -> dict[int, float]:
+    return {one.split: float(one.score) for one in outcomes if one.score is not None}
+
+
+def _draws(
+    schedule: Schedule, methods: dict[str, Method], done: list[MethodRecord]
+) -> dict[str, np.ndarray]:
+    """Scores of each method on draws of the first split's test rows."""
+    study = schedule.study
+    y = study.y[schedule.splits[0].test]
+    seed = seed_of(study.random_state, "draws")
+    design = study.design.take(schedule.splits[0].test)
+    rows = TestRows.drawn(y, study.metric, seed, design.group, design.weight)
+    found = {}
+    for row in done:
+        first = schedule.outcomes(methods[row["name"]])[0]
+        if first.answer is not None:
+            found[row["name"]] = rows.scores(stated(first, study.metric))
+    return found
+
+
+def stated(outcome: Outcome, metric: Metric) -> np.ndarray:
+    """The answers of an outcome in the form that the metric scores: decisions where it wants them."""
+    assert outcome.answer is not None
+    answer = outcome.answer.astype(float)
+    if metric.needs != "class":
+        return answer
+    return Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)(answer)
+
+
+TRUTHS_CARD: Card = {
+    "readable": ("yes", "it is the law the data were drawn from"),
+    "score_or_interval": ("yes", "true probabilities or means"),
+    "consistent": ("yes", "nothing is estimated"),
+    "minimax": ("yes", "no rule has less risk"),
+    "non_asymptotic": ("yes", "its risk is known"),
+    "parameter_free": ("yes", "nothing to choose"),
+    "online": ("yes", "nothing to learn"),
+}
+
+
+def truths_method(rule: Any, tasks: frozenset[Any]) -> Method:
+    """The best rule there is as a method of the table, to see how near the others come."""
+    from bosquet.study.methods.method import Candidate
+
+    return Method(
+        name=BAYES_RULE,
+        title="Bayes rule (the truth)",
+        tasks=tasks,
+        parameter="",
+        log=False,
+        candidates=lambda shape: [Candidate(0.0, "", {}, lambda seed: rule)],
+        card=TRUTHS_CARD,
+    )

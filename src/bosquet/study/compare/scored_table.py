@@ -1,0 +1,151 @@
+"""The chosen model on a table of other rows: the metrics it has there, beside what the study promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bosquet.study.chosen_model import ChosenModel
+from bosquet.study.compare.intervals import CONFIDENCE, TestRows
+from bosquet.study.metrics.scoring import Metric, answer_of
+from bosquet.study.record import Record, ScoredTable
+from bosquet.study.run.trial import scores_of
+from bosquet.study.table.design import Design, read_weight
+from bosquet.study.table.splits import seed_of
+from bosquet.study.table.target import Target
+from bosquet.tables.delimited import distinct_names
+from bosquet.tables.levels import leveled, texts_of
+
+ROWS_AT_A_TIME = 4096  # predicted together: kernels hold a row of numbers for each
+_NAMED = 5
+
+
+def check_test_table(
+    test: Any, tidier: Any, target: Target, design: Design
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The targets of a test table and their weights, which are empty if it has no target.
+
+    A ValueError of one line if it lacks columns that the model, or its score, needs.
+    """
+    names = distinct_names([str(name) for name in test.columns])[0]
+    absent = [plan.name for plan in tidier.plans if plan.outputs and plan.name not in names]
+    scored = target.name in names
+    weight = design.columns.get("weight", "")
+    if scored and weight and weight not in names:
+        absent.append(weight)
+    offset = design.offset_column
+    if scored and offset is not None and offset.name not in names:
+        absent.append(offset.name)
+    if absent:
+        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
+        what, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
+        raise ValueError(
+            f"the test table lacks the {what} {', '.join(map(repr, absent[:_NAMED]))}{more} of the table that"
+            f" is studied: add {them}, or drop {them} from the table"
+        )
+    if not scored:
+        return target.y[:0], None
+    y, kept, unknown = _targets(test.iloc[:, names.index(target.name)], target)
+    if unknown and not len(y):
+        raise ValueError(
+            f"no row of the test table has a class of {target.name!r} that the table has:"
+            f" {', '.join(repr(str(label)) for label in target.classes[:_NAMED])}"
+        )
+    if offset is not None:
+        with _of_test_table():
+            offset.read(test[kept])
+    return y, _test_design(test[kept], design)[1]
+
+
+@contextmanager
+def _of_test_table() -> Iterator[None]:
+    """Errors say that they are of the test table."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"in the test table {error}") from None
+
+
+def _test_design(test: Any, design: Design) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Groups and weights of rows of a test table, by the columns that they have in the table studied."""
+    import pandas as pd
+
+    names = distinct_names([str(name) for name in test.columns])[0]
+    groups, weights = design.columns.get("group", ""), design.columns.get("weight", "")
+    group = None
+    if groups in names:
+        group = pd.factorize(test.iloc[:, names.index(groups)], use_na_sentinel=False)[0]
+    if not weights or not len(test):
+        return group, None
+    with _of_test_table():
+        return group, read_weight(test.iloc[:, names.index(weights)], weights)
+
+
+def score_test_table(
+    test: Any,
+    model: ChosenModel,
+    target: Target,
+    record: Record,
+    metrics: Sequence[Metric],
+    design: Design,
+) -> ScoredTable | None:
+    """All metrics of the chosen model on the rows of a test table that have a target; None without any.
+
+    Rows count by the weight column, if the study has one.
+    """
+    names = distinct_names([str(name) for name in test.columns])[0]
+    if target.name not in names:
+        return None
+    y, kept, unknown = _targets(test.iloc[:, names.index(target.name)], target)
+    if not len(y):
+        return None
+    metric = next(one for one in metrics if one.name == record["metric"]["name"])
+    rows = test[kept] if not kept.all() else test
+    group, weight = _test_design(rows, design)
+    X = model.features(rows)
+    answer = np.concatenate(
+        [
+            answer_of(model.estimator, X.iloc[first : first + ROWS_AT_A_TIME], metric)
+            for first in range(0, len(y), ROWS_AT_A_TIME)
+        ]
+    )
+    decide: Any = model.decision  # of classes there always is one
+    scores = scores_of(metrics, y, answer, decide, weight)
+    if metric.needs == "class":
+        answer = decide(answer)
+    seed = seed_of(record["random_state"], "test")
+    drawn = TestRows.drawn(y, metric, seed, group, weight).scores(answer)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(drawn[np.isfinite(drawn)], [tail, 1 - tail])
+    winner = record["winner"]
+    promise = next((m for m in record["methods"] if winner and m["name"] == winner["name"]), None)
+    return ScoredTable(
+        n_rows=len(y),
+        without_target=len(kept) - len(y) - unknown,
+        unknown_classes=unknown,
+        weighted=weight is not None,
+        metrics=scores,
+        interval=[float(low), float(high)],
+        promised=None if promise is None else promise["interval"],
+    )
+
+
+def _targets(series: Any, target: Target) -> tuple[np.ndarray, np.ndarray, int]:
+    """Targets of the rows that can be scored, which rows these are, and how many are of other classes."""
+    if not target.is_classes:
+        import pandas as pd
+
+        numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float)
+        kept = np.isfinite(numbers)
+        return numbers[kept], kept, 0
+    known = leveled(series)
+    if known is None:
+        raise ValueError(f"the target {target.name!r} of the test table holds lists")
+    places = {text: place for place, text in enumerate(texts_of(target.classes.tolist()))}
+    of_level = np.array([*(places.get(text, -2) for text in texts_of(known.levels)), -1])
+    codes = of_level[known.codes]
+    kept = codes >= 0
+    return target.classes[codes[kept]], kept, int((codes == -2).sum())

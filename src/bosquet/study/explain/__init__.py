@@ -1,0 +1,1 @@
+"""Why the chosen model predicts what it predicts, where it fails, how far to trust it."""

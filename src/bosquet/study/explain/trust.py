@@ -1,0 +1,182 @@
+"""How far the winner can be trusted on test rows: calibration, coverage, margins, its certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet._targets import class_numbers
+from bosquet.study.metrics.scoring import Metric, answer_of
+from bosquet.study.record import Histogram
+from bosquet.study.run.test_curves import histogram
+from bosquet.study.table.frames import take
+
+NOMINAL = 0.9
+# Of a half: below, a map of probabilities cannot be learned, nor a quantile of errors.
+FEWEST_TO_CALIBRATE, FEWEST_TO_COVER = 40, 20
+MOST_ROWS = 10_000
+MOST_ROUNDS = 400
+
+
+def halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Two halves of the test rows: one to calibrate on, one to see what it is worth."""
+    order = np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
+    half = len(order) // 2
+    return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
+
+
+def too_few(rows: int, classes: bool) -> str:
+    """What so many test rows are too few to tell, as a note; "" if they are not."""
+    wanted = {"the coverage of its intervals": 2 * FEWEST_TO_COVER}
+    if classes:
+        wanted = {"the coverage of its sets": 2 * FEWEST_TO_COVER}
+        wanted["its calibration"] = 2 * FEWEST_TO_CALIBRATE
+    missing = [f"{what} ({least})" for what, least in wanted.items() if rows < least]
+    if not missing:
+        return ""
+    return f"{rows} test rows are too few to tell of the winner {' and '.join(missing)}."
+
+
+def coverage_on(
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    metric: Metric,
+    seed: int,
+    weight: np.ndarray | None = None,
+) -> dict[str, float] | None:
+    """Share of truths inside intervals (or sets) of nominal coverage, and how large those are.
+
+    Each half of the test rows is looked at with intervals that the other half has calibrated. With weights
+    rows count by them in the share; the limits themselves are set by rows.
+    """
+    parts = halves(len(y), seed, FEWEST_TO_COVER)
+    if parts is None:
+        return None
+    found = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
+    # Of each half the mean, and the mean of both by how much they count.
+    halved = [None if weight is None else weight[half] for half in parts[::-1]]
+    means = [
+        [np.average(values, weights=counted) for values in one]
+        for one, counted in zip(found, halved, strict=True)
+    ]
+    totals = None if weight is None else [float(weight[half].sum()) for half in parts[::-1]]
+    inside, size = np.average(means, axis=0, weights=totals).tolist()
+    name = "mean_width" if metric.needs == "number" else "mean_size"
+    return {"nominal": NOMINAL, "observed": inside, name: size}
+
+
+def _covered(
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    metric: Metric,
+    first: np.ndarray,
+    second: np.ndarray,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which truths are covered in the second half, calibrated on the first, and the size of each."""
+    from bosquet.trust import ConformalModel, covered
+
+    wrapped = ConformalModel(model, prefit=True, random_state=seed).fit(take(X, first), y[first])
+    if metric.needs == "number":
+        intervals = wrapped.predict_interval(take(X, second), coverage=NOMINAL)
+        inside = covered(y[second], intervals)
+        return inside, intervals[:, 1] - intervals[:, 0]
+    sets = wrapped.predict_set(take(X, second), coverage=NOMINAL)
+    inside = covered(y[second], sets, classes=wrapped.classes_)
+    return inside, np.asarray(sets).sum(axis=1)
+
+
+def calibration_on(
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    metric: Metric,
+    seed: int,
+    weight: np.ndarray | None = None,
+) -> dict[str, float] | None:
+    """Brier score and calibration error, as they are and after calibrating on the other half."""
+    from bosquet.trust import CalibratedModel, calibration_error
+
+    fewest = FEWEST_TO_CALIBRATE
+    parts = halves(len(y), seed, fewest) if metric.needs != "number" else None
+    if parts is None or not hasattr(model, "predict_proba"):
+        return None
+    before = answer_of(model, X, metric)
+    after = np.empty_like(before)
+    for learn, judge in (parts, parts[::-1]):
+        if len(np.unique(y[learn])) < len(metric.classes):
+            return _measured(y, before, metric, calibration_error, weight)
+        method = "isotonic" if len(learn) >= 1000 else "platt"
+        wrapped = CalibratedModel(model, method=method, cv="prefit")
+        wrapped.fit(take(X, learn), y[learn], None if weight is None else weight[learn])
+        after[judge] = answer_of(wrapped, take(X, judge), metric)
+    rows = np.sort(np.concatenate(parts))
+    counted = None if weight is None else weight[rows]
+    found = _measured(y[rows], before[rows], metric, calibration_error, counted)
+    calibrated = _measured(y[rows], after[rows], metric, calibration_error, counted)
+    return found | {f"{name}_after": value for name, value in calibrated.items()}
+
+
+def _measured(
+    y: np.ndarray, p: np.ndarray, metric: Metric, error: Any, weight: np.ndarray | None
+) -> dict[str, float]:
+    numbers = class_numbers(y, metric.classes)
+    p = p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300)
+    if len(metric.classes) == 2:
+        event = (numbers == metric.positive).astype(int)
+        score = p[:, metric.positive]
+        brier = float(np.average((score - event) ** 2, weights=weight))
+        gap = error(event, score, classes=[0, 1], n_bootstrap=50, sample_weight=weight)
+    else:
+        truth = np.eye(len(metric.classes))[numbers]
+        brier = float(np.average(((p - truth) ** 2).sum(axis=1), weights=weight))
+        known = np.arange(len(metric.classes))
+        gap = error(numbers, p, classes=known, n_bootstrap=50, sample_weight=weight)
+    return {"brier": brier, "ece": float(gap.corrected)}
+
+
+def certificate_of(model: Any) -> dict[str, Any] | None:
+    """What the rounds of a boosted vote prove, for drawing: edges, errors and bounds round by round."""
+    found = getattr(model, "certificate_", None)
+    if found is None:
+        return None
+    step = max(1, -(-found.n_rounds // MOST_ROUNDS))
+    rounds = np.unique(np.append(np.arange(0, found.n_rounds, step), found.n_rounds - 1))
+
+    def column(values: Any) -> list[float] | None:
+        return None if values is None else [float(v) for v in np.asarray(values)[rounds]]
+
+    return {
+        "text": str(found),
+        "rounds": (rounds + 1).tolist(),
+        "error": column(found.training_errors),
+        "bound": column(found.training_error_bound),
+        "edges": column(found.edges),
+        "holds": bool(found.holds()),
+    }
+
+
+def margins_of(
+    model: Any, X: Any, y: np.ndarray, metric: Metric, weight: np.ndarray | None = None
+) -> Histogram | None:
+    """Margins of a boosted classifier: of its vote on the training rows, or of its probabilities.
+
+    The latter is the probability of the true class less the largest other one, on the rows given.
+    """
+    if metric.needs == "number" or not _is_boosted(model):
+        return None
+    found = getattr(model, "certificate_", None)
+    if found is not None and found.margins is not None:
+        return histogram(np.clip(found.margins, -1, 1))
+    p = answer_of(model, X, metric)
+    rows, truth = np.arange(len(y)), class_numbers(y, metric.classes)
+    own = p[rows, truth]
+    p[rows, truth] = -np.inf
+    return histogram(own - p.max(axis=1), weight=weight)
+
+
+def _is_boosted(model: Any) -> bool:
+    return type(model).__module__.startswith("bosquet.boosting")

@@ -1,0 +1,195 @@
+"""The winner explained: what it goes by, where it fails, how far it can be trusted.
+
+All of it is of the model fitted to the first split's training rows and looks at rows that it has not seen,
+in terms of the table's own columns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bosquet.study.compare.choice import Choice
+from bosquet.study.explain.effects import dependences, importances, rows_by_weight
+from bosquet.study.explain.learning_curve import forecast, learning_curve
+from bosquet.study.explain.notable_rows import explored_rows
+from bosquet.study.explain.tree import tree_shown
+from bosquet.study.explain.trust import (
+    calibration_on,
+    certificate_of,
+    coverage_on,
+    margins_of,
+    too_few,
+)
+from bosquet.study.methods.method import Candidate
+from bosquet.study.methods.offsets import rate_model
+from bosquet.study.metrics.scoring import answer_of
+from bosquet.study.record import Winner
+from bosquet.study.run.clock import Clock
+from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.trial import Setting
+from bosquet.study.table.frames import take
+from bosquet.study.table.offset import OffsetColumn
+from bosquet.study.table.splits import Split, seed_of
+from bosquet.study.tuning.thresholds import Decision
+
+BACKGROUND_ROWS = 100
+# Shares of the budget after which no part of the explanation is begun, and no further fit for the learning
+# curve. A winner without its reasons is worth little: what takes no fit may go over the budget a little.
+END_OF_EXPLAINING, END_OF_FITS = 1.08, 0.97
+
+
+@dataclass
+class Explainer:
+    """Fills in a Winner part by part; a part that fails is left out, and `notes` say so."""
+
+    study: Setting
+    split: Split
+    candidate: Candidate
+    outcome: Outcome
+    model: Any  # fitted to the training rows of the split
+    rows: np.ndarray  # those training rows
+    labels: Any  # names of the table's rows
+    clock: Clock
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def offset(self) -> OffsetColumn | None:
+        return self.study.shape.offset
+
+    def explain(self, choice: Choice) -> Winner:
+        """Everything there is to say of the chosen method, as far as time allows."""
+        study, metric = self.study, self.study.metric
+        X, y = take(study.X, self.split.test), study.y[self.split.test]
+        seed, weight = seed_of(study.random_state, "explaining"), study.weight(self.split.test)
+        found: Winner = {
+            "name": choice.name,
+            "why": choice.why,
+            "runner_up": choice.runner_up,
+            "importances": [],
+            "importance_kind": "permutation on the test rows",
+            "dependence": [],
+            "learning_curve": [],
+            "learning_text": "",
+            "certificate": None,
+            "margins": None,
+            "tree": None,
+            "tree_title": "",
+            "rows": [],
+            "coverage": None,
+            "calibration": None,
+        }
+        found["importances"] = self._part("importances", [], lambda: self._importances(X, y, seed))
+        order = [str(one["feature"]) for one in found["importances"]]
+        found["certificate"] = self._part("certificate", None, lambda: certificate_of(self.model))
+        found["margins"] = self._part(
+            "margins", None, lambda: margins_of(self.model, X, y, metric, weight)
+        )
+        found["coverage"] = self._part(
+            "coverage", None, lambda: coverage_on(self.model, X, y, metric, seed, weight)
+        )
+        found["calibration"] = self._part(
+            "calibration", None, lambda: calibration_on(self.model, X, y, metric, seed, weight)
+        )
+        few = too_few(len(y), metric.needs != "number")
+        self.notes += [few] if few else []
+        found["rows"] = self._part("row explorer", [], lambda: self._rows(X, y, order, seed))
+        found["tree"], found["tree_title"] = self._part(
+            "tree",
+            (None, ""),
+            lambda: self._tree(order, seed),
+        )
+        found["dependence"] = self._part(
+            "dependence",
+            [],
+            lambda: dependences(
+                self.model,
+                X,
+                y,
+                metric,
+                study.target.name,
+                order,
+                enough_time=lambda: self.clock.left(END_OF_EXPLAINING) > 0,
+                seed=seed,
+                weight=weight,
+            ),
+        )
+        found["learning_curve"] = self._part("learning curve", [], self._learning)
+        found["learning_text"] = forecast(found["learning_curve"], metric.higher_is_better)
+        return found
+
+    def _part(self, name: str, nothing: Any, make: Callable[[], Any]) -> Any:
+        if self.clock.left(END_OF_EXPLAINING) <= 0:
+            self.notes.append(f"No time was left for the winner's {name}.")
+            return nothing
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return make()
+        except Exception as error:  # the study's results stand without it
+            line = " ".join(str(error).split())[:200]
+            self.notes.append(f"The winner's {name} could not be made: {line}")
+            return nothing
+
+    def _importances(self, X: Any, y: np.ndarray, seed: int) -> list[dict[str, Any]]:
+        seconds = None
+        if self.clock.timed:
+            seconds = max(0.25 * self.clock.left(END_OF_EXPLAINING), 0.0)
+        return importances(
+            self.model,
+            X,
+            y,
+            self.study.metric,
+            seconds=seconds,
+            microseconds=self.outcome.predict_microseconds,
+            seed=seed,
+            weight=self.study.weight(self.split.test),
+            left_out=None if self.offset is None else self.offset.name,
+        )
+
+    def _rows(self, X: Any, y: np.ndarray, order: list[str], seed: int) -> Any:
+        answer = answer_of(self.model, X, self.study.metric)
+        if self.offset is not None:  # of many columns it is not among "all others"
+            order = [self.offset.name, *order]
+        random = np.random.default_rng(seed)
+        known = rows_by_weight(len(self.rows), self.study.weight(self.rows))
+        behind = np.sort(random.permutation(known)[:BACKGROUND_ROWS])
+        return explored_rows(
+            self.model,
+            X,
+            y,
+            answer,
+            np.asarray(self.labels)[self.split.test],
+            self.study.metric,
+            background=take(self.study.X, self.rows[behind]),
+            order=order,
+            seed=seed,
+        )
+
+    def _tree(self, order: list[str], seed: int) -> Any:
+        X, y = take(self.study.X, self.rows), self.study.y[self.rows]
+        if self.offset is None:
+            return tree_shown(self.model, X, y, important=order, seed=seed)
+        # What depends on the features is the rate.
+        model, X = rate_model(self.model), self.offset.features(X)
+        tree, title = tree_shown(model, X, y, important=order, seed=seed)
+        return tree, f"{title} (of counts per unit of exposure)"
+
+    def _learning(self) -> list[dict[str, Any]]:
+        metric = self.study.metric
+        decision = Decision(metric.classes, metric.positive, self.outcome.threshold, metric.costs)
+        assert self.outcome.score is not None
+        return learning_curve(
+            self.study,
+            self.candidate,
+            self.split,
+            decision,
+            rows=self.rows,
+            whole=self.outcome.score,
+            one_fit=self.outcome.one_fit_seconds,
+            left=lambda: self.clock.left(END_OF_FITS),
+        )

@@ -1,0 +1,231 @@
+"""Discriminant analysis and least squares from sums over the rows, made some rows at a time.
+
+scikit-learn's own hold several copies of the matrix while they fit, and densify or refuse sparse ones. Means
+and covariances are all that these methods need of it. They are the same models with the same attributes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.special import softmax
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import NearestCentroid
+from sklearn.utils.multiclass import check_classification_targets
+
+from bosquet._sklearn import check_is_fitted, validate_data
+
+MATRIX_TYPES = [np.float64, np.float32]
+# Values of the matrix that are centred, and dense, at a time.
+BLOCK_VALUES = 2**20
+
+
+class Barycentres(NearestCentroid):
+    """scikit-learn's NearestCentroid (Euclidean, priors from the rows), also of sparse rows and shrunk."""
+
+    def fit(self, X: Any, y: Any) -> Barycentres:
+        """Fit."""
+        X, codes, counts = _classes_of(self, X, y)
+        n, classes = len(codes), len(counts)
+        means = _class_means(X, codes, counts)
+        squares = np.zeros(X.shape[1])
+        for k, mean in enumerate(means):
+            for part, _ in _parts(X, np.flatnonzero(codes == k)):
+                squares += ((part - mean.astype(part.dtype)) ** 2).sum(axis=0, dtype=np.float64)
+        deviation = np.sqrt(squares / max(n - classes, 1))
+        if not deviation.any() and (means == means[0]).all():
+            raise ValueError("every column of X is constant: no barycentre differs from another")
+        if not deviation.all():
+            constant = int((deviation == 0).sum())
+            warnings.warn(f"{constant} column(s) are constant within each class", stacklevel=2)
+        centre = counts @ means / n
+        width = np.sqrt(1 / counts - 1 / n)[:, None] * (deviation + np.median(deviation))
+        apart = (means - centre) / width
+        if self.shrink_threshold:
+            apart = np.sign(apart) * np.maximum(np.abs(apart) - self.shrink_threshold, 0)
+            means = centre + width * apart
+        self.class_prior_ = counts / n
+        self.within_class_std_dev_ = deviation
+        self.centroids_, self.deviations_ = means, apart
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest score for each row."""
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes for each row."""
+        return softmax(self._scores(X), axis=1)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """2 ln prior - ‖x - centre‖², in deviations, less what is the same for all classes: linear in x."""
+        check_is_fitted(self, "centroids_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=MATRIX_TYPES, reset=False)
+        width = np.where(self.within_class_std_dev_ > 0, self.within_class_std_dev_, 1.0)
+        slopes = self.centroids_ / width**2
+        constants = 2 * np.log(self.class_prior_) - (self.centroids_ * slopes).sum(axis=1)
+        return np.asarray(2 * (X @ slopes.T)) + constants
+
+
+class LinearDiscriminant(LinearDiscriminantAnalysis):
+    """scikit-learn's LinearDiscriminantAnalysis (solver "lsqr", a number as shrinkage or none)."""
+
+    def fit(self, X: Any, y: Any) -> LinearDiscriminant:
+        """Fit."""
+        X, codes, counts = _classes_of(self, X, y)
+        n, columns = X.shape
+        self.priors_ = counts / n
+        self.means_ = _class_means(X, codes, counts)
+        within = np.zeros((columns, columns))
+        for k, mean in enumerate(self.means_):
+            _add_products(within, X, np.flatnonzero(codes == k), mean)
+        within /= n
+        shrinkage = self.shrinkage or 0.0
+        size = np.trace(within) / columns
+        within *= 1 - shrinkage
+        within.flat[:: columns + 1] += shrinkage * size
+        self.covariance_ = within
+        coefficients = linalg.lstsq(within, self.means_.T)[0].T
+        constants = -0.5 * (self.means_ * coefficients).sum(axis=1) + np.log(self.priors_)
+        if len(counts) == 2:
+            coefficients, constants = np.diff(coefficients, axis=0), np.diff(constants)
+        self.coef_, self.intercept_ = coefficients, constants
+        return self
+
+
+class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
+    """scikit-learn's QuadraticDiscriminantAnalysis, by eigenvectors of the classes' covariances."""
+
+    def fit(self, X: Any, y: Any) -> QuadraticDiscriminant:
+        """Fit."""
+        X, codes, counts = _classes_of(self, X, y)
+        alone = np.flatnonzero(counts == 1)
+        if alone.size:
+            raise ValueError(
+                f"class {str(self.classes_[alone[0]])!r} has one row, and no covariance"
+            )
+        self.priors_ = counts / len(codes)
+        self.means_ = _class_means(X, codes, counts)
+        self.scalings_, self.rotations_ = [], []
+        for k, mean in enumerate(self.means_):
+            products = np.zeros((X.shape[1], X.shape[1]))
+            _add_products(products, X, np.flatnonzero(codes == k), mean)
+            values, vectors = linalg.eigh(products / counts[k], overwrite_a=True)
+            scaling = (1 - self.reg_param) * np.maximum(values[::-1], 0) + self.reg_param
+            if scaling[-1] <= self.tol:
+                raise linalg.LinAlgError(
+                    f"columns are collinear within class {str(self.classes_[k])!r}; increase reg_param"
+                )
+            self.scalings_.append(scaling)
+            self.rotations_.append(vectors[:, ::-1])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest score for each row."""
+        return _by_blocks(super().predict, X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes for each row."""
+        return _by_blocks(super().predict_proba, X)
+
+
+class MomentRidge(Ridge):
+    """scikit-learn's Ridge, of sparse rows by its normal equations, which are exact, and not by steps."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MomentRidge:
+        """Fit."""
+        if not sparse.issparse(X):
+            super().fit(X, y, sample_weight)
+            return self
+        X, target = validate_data(
+            self, X, y=y, accept_sparse="csr", dtype=MATRIX_TYPES, y_numeric=True
+        )
+        target = np.asarray(target, dtype=float)
+        n, columns = X.shape
+        weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        total = weight.sum()
+        mean = np.asarray(X.T @ weight, dtype=float) / total
+        level = float(weight @ target / total)
+        products = np.zeros((columns, columns))
+        _add_products(products, X, np.arange(n), mean, weight)
+        products.flat[:: columns + 1] += self.alpha
+        weighed = weight * (target - level)
+        right = np.asarray(X.T @ weighed, dtype=float) - mean * weighed.sum()
+        self.coef_ = _solution(products, right)
+        self.intercept_ = level - float(mean @ self.coef_)
+        self.n_iter_ = None
+        return self
+
+
+def _classes_of(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The matrix, the number of each row's class and the rows of each class."""
+    X, y = validate_data(
+        estimator, X, y=y, accept_sparse="csr", dtype=MATRIX_TYPES, ensure_min_samples=2
+    )
+    check_classification_targets(y)
+    estimator.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(counts) < 2:
+        only = str(estimator.classes_[0])
+        raise ValueError(f"y has one class, {only!r}; give rows of two or more")
+    return X, codes, counts
+
+
+def _parts(X: Any, rows: np.ndarray | None = None) -> Iterator[tuple[np.ndarray, slice]]:
+    """Some rows of a matrix, or all: dense, as many at a time as `BLOCK_VALUES` allow, and their place."""
+    step = max(BLOCK_VALUES // max(X.shape[1], 1), 1)
+    for first in range(0, X.shape[0] if rows is None else len(rows), step):
+        some = slice(first, first + step)
+        part = X[some if rows is None else rows[some]]
+        yield part.toarray() if sparse.issparse(part) else part, some
+
+
+def _class_means(X: Any, codes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    sums = np.zeros((len(counts), X.shape[1]))
+    for k, total in enumerate(sums):
+        for part, _ in _parts(X, np.flatnonzero(codes == k)):
+            total += part.sum(axis=0, dtype=np.float64)
+    return sums / counts[:, None]
+
+
+def _add_products(
+    total: np.ndarray,
+    X: Any,
+    rows: np.ndarray,
+    mean: np.ndarray,
+    weight: np.ndarray | None = None,
+) -> None:
+    """Add Σ w (x - mean)(x - mean)ᵀ over some rows; a part is summed in the precision of the matrix."""
+    for part, some in _parts(X, rows):
+        centred = part - mean.astype(part.dtype)
+        if weight is None:
+            total += centred.T @ centred
+        else:
+            total += centred.T @ (centred * weight[rows[some], None].astype(part.dtype))
+
+
+def _solution(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """By Cholesky's factors; where columns are sums of others, the shortest of the solutions."""
+    try:
+        factor = linalg.cho_factor(matrix)
+    except linalg.LinAlgError:
+        return linalg.lstsq(matrix, right)[0]
+    pivots = np.diagonal(factor[0]) ** 2
+    if pivots.min() <= len(pivots) * np.finfo(float).eps * pivots.max():
+        return linalg.lstsq(matrix, right)[0]
+    return linalg.cho_solve(factor, right)
+
+
+def _by_blocks(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """What a function says of the rows of a matrix, some at a time and dense."""
+    if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.ndim != 2 or X.shape[0] == 0:
+        return function(X)
+    X = X.tocsr() if sparse.issparse(X) else X
+    return np.concatenate([function(part) for part, _ in _parts(X)])

@@ -1,0 +1,36 @@
+"""What a training table looks like to methods that are to propose candidates for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet.data import TableEncoder, n_rows
+from bosquet.study.methods.method import TableShape
+from bosquet.study.record import Task
+
+
+def table_shape(X: Any, y: Any, task: Task) -> TableShape:
+    """What methods may ask of the training rows before they propose candidates."""
+    encoder, columns = TableEncoder.fit(X, owner="table_shape")
+    target = np.asarray(y)
+    classes, rarest, counts = 1, 1.0, False
+    if task == "regression":
+        numbers = np.asarray(target, dtype=float)
+        counts = bool((numbers >= 0).all() and (numbers == np.floor(numbers)).all())
+    else:
+        sizes = np.unique(target, return_counts=True)[1]
+        classes, rarest = len(sizes), float(sizes.min() / sizes.sum())
+    categories = [known for known in encoder.categories if known > 0]
+    numbers_there = encoder.n_features - len(categories)
+    return TableShape(
+        task=task,
+        n_rows=n_rows(columns),
+        n_numbers=numbers_there,
+        n_categories=len(categories),
+        n_indicators=numbers_there + sum(categories),
+        n_classes=classes,
+        rarest=rarest,
+        counts=counts,
+    )

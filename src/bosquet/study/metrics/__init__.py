@@ -1,0 +1,1 @@
+"""What a prediction is worth: metrics, and how their values are written."""

@@ -1,0 +1,258 @@
+"""The page put together: style and scripts inlined, the record embedded, the words that need no script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+
+from bosquet.study.compare.leaderboard import on_test_table
+from bosquet.study.exploration.alarms import alarms
+from bosquet.study.record import Record
+from bosquet.study.report.answer import answer, chosen, headline
+from bosquet.study.report.embedding import script_data, text
+from bosquet.study.report.leaderboard import leaderboard
+from bosquet.study.report.thinning import thinned
+from bosquet.study.report.wording import count, counted, duration, shortened
+
+_STYLES = ("palette", "text", "controls", "tables", "figures", "panels", "print")
+# In the order they are needed: each file may use the names of those before it.
+_SCRIPTS = (
+    "elements",
+    "numbers",
+    "axes",
+    "chart",
+    "record",
+    "theme",
+    "leaderboard",
+    "complexity",
+    "held_out",
+    "threshold",
+    "confusion",
+    "regression",
+    "importance",
+    "boosting",
+    "tree_layout",
+    "tree",
+    "rows",
+    "columns",
+    "exploration",
+    "qualities",
+    "page",
+)
+MOST_ALARMS = 4
+# Before anything is painted, so that a page remembered as dark does not flash white.
+_THEME_FIRST = (
+    'try{const t=localStorage.getItem("bosquet-theme");'
+    'if(t==="dark"||t==="light")document.documentElement.dataset.theme=t}catch(e){}'
+    'document.documentElement.classList.add("scripted")'
+)
+_ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Ccircle cx='8' cy='3.5' r='2.5' fill='%233b6ea5'/%3E"
+    "%3Ccircle cx='3.5' cy='12' r='2.5' fill='%23d9822b'/%3E"
+    "%3Ccircle cx='12.5' cy='12' r='2.5' fill='%232f7d5b'/%3E"
+    "%3Cpath d='M8 6 3.5 9.5M8 6l4.5 3.5' stroke='%238a8a8a'/%3E%3C/svg%3E"
+)
+
+
+def page_html(record: Record) -> str:
+    """The page of a study as one HTML document: no network, nothing but itself.
+
+    What a reader needs first (the answer, the leaderboard, the notes) is there without JavaScript; the
+    figures are drawn from the record, which is embedded as JSON.
+    """
+    record, left_out = thinned(record)
+    styles, script = _inlined("style", _STYLES, "css"), _script()
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"script-src {_digest(_THEME_FIRST)} {_digest(script)}"
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Bosquet {text(record["bosquet"])}">
+<title>{text(shortened(record["title"], 80))} · Bosquet</title>
+<link rel="icon" href="{_ICON}">
+<script>{_THEME_FIRST}</script>
+<style>
+{styles}
+</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the study</a>
+<header class="bar"><div class="bar-inner">
+<a class="mark" href="#top">Bosquet</a>
+<nav aria-label="Sections" id="sections"></nav>
+<button type="button" id="theme" class="plain" hidden></button>
+</div></header>
+<main id="content" tabindex="-1">
+{_opening(record)}
+{leaderboard(record)}
+<div id="figures"></div>
+<noscript><p class="wide note">The figures are drawn by JavaScript, which is off here. The answer, the table
+of methods and the notes need none.</p></noscript>
+{_closing(record, left_out)}
+</main>
+<div id="tip" role="status" aria-live="polite" hidden></div>
+<script type="application/json" id="record">{script_data(record)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+@cache
+def _inlined(folder: str, names: tuple[str, ...], ending: str) -> str:
+    place = files("bosquet.study.report") / folder
+    return "\n".join((place / f"{name}.{ending}").read_text("utf-8") for name in names)
+
+
+def _script() -> str:
+    return f'(() => {{\n"use strict";\n{_inlined("script", _SCRIPTS, "js")}\n}})();\n'
+
+
+def _digest(script: str) -> str:
+    """What names a script in a content policy, so that no other script runs on the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def _opening(record: Record) -> str:
+    method = chosen(record)
+    why = record["winner"]["why"] if record["winner"] else ""
+    facts = [
+        (count(record["n_rows"]), "rows"),
+        (count(record["exploration"]["n_columns"]), "columns"),
+        (count(sum(m["status"] == "done" for m in record["methods"])), "methods compared"),
+        (count(record["repeats"]), "split" if record["repeats"] == 1 else "repeated splits"),
+        (duration(record["seconds"]), "in all"),
+    ]
+    numbers = "".join(
+        f"<div><dt>{label}</dt><dd>{text(value)}</dd></div>" for value, label in facts
+    )
+    kicker = record["title"]
+    if record["source"] and record["source"] not in kicker:
+        kicker = f"{kicker} · {record['source']}"
+    reason = f'<p class="why">{text(why)}</p>' if why and method else ""
+    tested = on_test_table(record)
+    reason += f'<p class="why" id="tested">{text(tested)}</p>' if tested else ""
+    return f"""<section id="top" class="opening">
+<p class="kicker" title="{text(kicker)}">{text(shortened(kicker, 110))}</p>
+<h1>{text(headline(record))}</h1>
+<p class="answer" id="answer">{text(" ".join(answer(record)))}</p>
+{reason}
+{_alarms(record)}
+<dl class="facts">{numbers}</dl>
+</section>"""
+
+
+def _alarms(record: Record) -> str:
+    """What makes scores look better than they are stands beside them."""
+    found = alarms(record["exploration"])
+    if not found:
+        return ""
+    items = "".join(
+        f"<li>{text(shortened(one['message'], 300))}</li>" for one in found[:MOST_ALARMS]
+    )
+    if len(found) > MOST_ALARMS:
+        items += f"<li>{counted(len(found) - MOST_ALARMS, 'more finding')} of this kind.</li>"
+    return (
+        '<div class="alarms" role="note"><h2>Look here first</h2>'
+        f'<ul>{items}</ul><p><a href="#data">What else was found in the data</a></p></div>'
+    )
+
+
+def _closing(record: Record, left_out: list[str]) -> str:
+    notes = [*record["notes"], *left_out]
+    items = "".join(f"<li>{text(note)}</li>" for note in notes)
+    noted = (
+        f'<ul class="notes">{items}</ul>' if notes else "<p>Nothing went other than planned.</p>"
+    )
+    return f"""<section id="notes" class="block"><h2>Notes</h2>{noted}</section>
+<section id="method" class="block"><h2>How it was done</h2>
+{"".join(f"<p>{text(paragraph)}</p>" for paragraph in _procedure(record))}
+<dl class="settings">{_settings(record)}</dl></section>"""
+
+
+def _procedure(record: Record) -> list[str]:
+    test, rows = record["n_test"], record["n_rows"]
+    share = f" ({100 * test / rows:.0f}\u00a0%)" if rows else ""
+    splits = {1: "once", 2: "twice"}.get(record["repeats"], f"{count(record['repeats'])} times")
+    intervals = (
+        "Splits of one table share rows, which makes plain intervals too narrow; the intervals here carry "
+        "the correction of Nadeau and Bengio."
+        if record["comparison"]["interval"] == "splits" and not _by_time(record)
+        else "The intervals of scores are for the next block of rows in time, a prediction from the "
+        "blocks tested on."
+        if _by_time(record)
+        else "With so few splits the intervals come from draws of the first split's test rows; they do not "
+        "include how scores change with the training rows."
+    )
+    return [
+        f"The table was split {splits} {_how_split(record)} into rows to learn from and "
+        f"{counted(test, 'test row')}{share}. Within the rows to learn from, each method was tuned over its "
+        "complexity; the tuned methods were then scored on test rows that none of them had seen. Every "
+        "method met the same splits, so that differences are paired.",
+        f"{intervals} {_simultaneous(record)} A difference whose interval contains zero is not significant. "
+        "The curves and matrices further up are of the test rows of the first split alone.",
+    ]
+
+
+def _by_time(record: Record) -> bool:
+    return record.get("design", {}).get("splits") == "time"
+
+
+def _how_split(record: Record) -> str:
+    design = record.get("design")
+    if design is None:
+        return "at random"
+    names = {option: f" ({name})" if name else "" for option, name in design["columns"].items()}
+    how = {
+        "time": f"by time{names.get('time', '')}, test rows always later than those before them,",
+        "group": f"at random by whole groups{names.get('group', '')}",
+        "fixed": f"as it was given{names.get('split', '')}",
+        "random": "at random",
+    }[design["splits"]]
+    weighted = f", rows weighted{names['weight']}," if "weight" in names else ""
+    return how.rstrip(",") + weighted if weighted else how
+
+
+def _simultaneous(record: Record) -> str:
+    comparison = record["comparison"]
+    how = {
+        "Dunnett": "with Dunnett’s critical value",
+        "max-t": "with the quantile of the largest deviation over the draws (max-t)",
+    }[comparison["simultaneous"]]
+    return (
+        f"The intervals of the {counted(comparison['comparisons'], 'difference')} to the best hold at once "
+        f"with {comparison['confidence']:.0%} confidence, {how}; that the best was selected by the "
+        "same scores is not corrected for."
+    )
+
+
+def _settings(record: Record) -> str:
+    budget = record["budget"]
+    pairs = [
+        ("Source", record["source"] or "a table in memory"),
+        ("Target", record["target"]),
+        ("Task", _task(record)),
+        ("Metric", record["metric"]["title"]),
+        ("Budget", duration(budget) if budget is not None else "none: a counted schedule"),
+        ("Time taken", duration(record["seconds"])),
+        ("Seed", str(record["random_state"])),
+        ("Bosquet", record["bosquet"]),
+    ]
+    return "".join(f"<div><dt>{name}</dt><dd>{text(value)}</dd></div>" for name, value in pairs)
+
+
+def _task(record: Record) -> str:
+    if record["task"] == "regression":
+        return "a number (regression)"
+    classes = counted(len(record["classes"]), "class", "classes")
+    drawn = f", “{record['positive']}” drawn as positive" if record["positive"] is not None else ""
+    return classes + drawn

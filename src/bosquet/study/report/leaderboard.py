@@ -1,0 +1,240 @@
+"""The leaderboard as HTML that needs no script: each score as a dot, its interval as a bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bosquet.study.compare.verdict import is_level, is_worse
+from bosquet.study.record import MethodRecord, Record
+from bosquet.study.report.answer import chosen, compared
+from bosquet.study.report.embedding import text
+from bosquet.study.report.wording import (
+    NOTHING,
+    best_of,
+    better,
+    count,
+    decimal,
+    duration,
+    finished,
+    in_sentence,
+    known,
+    microseconds,
+    places_for,
+    shortened,
+)
+
+_COLUMNS = (
+    ("method", "Method", "text"),
+    ("score", "Score", "number"),
+    ("interval", "", ""),
+    ("difference", "To the best", "number"),
+    ("fit", "Tuned in", "number"),
+    ("predict", "Predicts a row in", "number"),
+)
+
+
+def leaderboard(record: Record) -> str:
+    """The section with the table of all methods, best first, then those left out."""
+    done = finished(record)
+    scale = Scale.over(done, record["metric"]["higher_is_better"])
+    places = places_for(record["methods"])
+    rows = [_row(record, method, scale, places) for method in done]
+    rows += [_left_out(m) for m in record["methods"] if not any(m is d for d in done)]
+    metric = record["metric"]
+    lead = (
+        "Each dot is a method’s mean over the splits, the bar its 95\u00a0% interval, the small ticks the "
+        "single splits. Differences to the best are paired, split by split."
+        if record["comparison"]["interval"] == "splits"
+        else "Each dot is a method’s score on the test rows, the bar its 95\u00a0% interval over draws of "
+        "those rows. Differences to the best are paired, row by row."
+    )
+    marks = (
+        '<p class="legend"><span><span class="key best"></span>'
+        "best, or not significantly different (≈ best)</span>"
+        '<span><span class="key worse"></span>significantly worse</span></p>'
+        if compared(record)
+        else ""
+    )
+    return f"""<section id="leaderboard" class="block wide">
+<h2>The methods, best first</h2>
+<p class="lead">{text(metric["title"])}, {better(metric)}. {lead}</p>
+{marks}
+<div class="scroller" tabindex="0" role="region" aria-label="Leaderboard">
+<table class="board" id="board">
+<caption class="hidden">Methods by {text(in_sentence(metric["title"]))}, {better(metric)}</caption>
+<thead><tr>{_head(scale)}</tr></thead>
+<tbody>{"".join(rows)}</tbody>
+</table></div></section>"""
+
+
+class Scale:
+    """The axis that the dots and bars share, in percent of its width.
+
+    A method far worse than the rest would squeeze them into a corner; the axis covers the better half with
+    room to spare, and what lies beyond is marked at its edge.
+    """
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = low, high
+
+    @classmethod
+    def over(cls, done: Sequence[MethodRecord], higher_is_better: bool) -> Scale:
+        if not done:
+            return cls(0.0, 1.0)
+        ends = [_ends(m) for m in done]
+        core = ends[: max(math.ceil(len(ends) / 2), min(5, len(ends)))]
+        low, high = min(e[0] for e in core), max(e[1] for e in core)
+        room = 1.5 * (high - low) or abs(high) * 0.1 or 1.0
+        every_low, every_high = min(e[0] for e in ends), max(e[1] for e in ends)
+        if higher_is_better:
+            low = max(every_low, low - room)
+            high = max(high, min(every_high, high + room))
+        else:
+            high = min(every_high, high + room)
+            low = min(low, max(every_low, low - room))
+        pad = 0.04 * (high - low) or abs(high) * 0.05 or 0.5
+        return cls(low - pad, high + pad)
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(max(share, 0.0), 1.0), 2)
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def ticks(self) -> list[tuple[float, str]]:
+        step = _round_step((self.high - self.low) / 5)
+        places = max(0, -math.floor(math.log10(step) + 1e-9))
+        first = math.ceil(self.low / step)
+        values = [i * step for i in range(first, math.floor(self.high / step) + 1)]
+        return [(self.at(v), decimal(v, places)) for v in values]
+
+
+def _round_step(wanted: float) -> float:
+    """The 1, 2 or 5 times a power of ten next above `wanted`."""
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return next(f * power for f in (1, 2, 5, 10) if f * power >= wanted * 0.999)
+
+
+def _ends(method: MethodRecord) -> tuple[float, float]:
+    mean = method["mean"]
+    assert mean is not None  # finished methods only
+    interval = method["interval"]
+    if interval and known(interval[0]) and known(interval[1]):
+        return interval[0], interval[1]
+    return mean, mean
+
+
+def _head(scale: Scale) -> str:
+    cells = []
+    for key, title, sort in _COLUMNS:
+        if key == "interval":
+            ticks = "".join(
+                f'<span style="--at:{at}%">{text(label)}</span>' for at, label in scale.ticks()
+            )
+            cells.append(
+                f'<th scope="col" class="interval-head"><span class="hidden">Interval</span>'
+                f'<div class="ticks" aria-hidden="true">{ticks}</div></th>'
+            )
+            continue
+        cells.append(
+            f'<th scope="col" class="{key}" data-key="{key}" data-sort="{sort}">{title}</th>'
+        )
+    return "".join(cells)
+
+
+def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str:
+    best = best_of(record)
+    winner = chosen(record)
+    tags = '<span class="tag chosen">chosen</span>' if method is winner else ""
+    if compared(record) and method is not best and is_level(method):
+        tags += '<span class="tag level" title="not significantly different from the best">≈ best</span>'
+    if not method["finished"]:
+        tags += f'<span class="tag stopped" title="{text(method["message"])}">cut short</span>'
+    if method["subsampled"]:
+        tags += f'<span class="tag">on {count(method["rows_used"])} rows</span>'
+    tags = f' <span class="tags">{tags}</span>' if tags else ""
+    kind = (
+        "worse"
+        if is_worse(method)
+        else "level"
+        if method is best or is_level(method)
+        else "unknown"
+    )
+    return (
+        f'<tr class="{kind}" data-name="{text(method["name"])}">'
+        f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name(method)}{tags}</th>'
+        f'<td class="score" data-value="{method["mean"]}">{decimal(method["mean"], places)}</td>'
+        f'<td class="interval-cell">{_interval(method, scale, places)}</td>'
+        f"{_difference(method, method is best, places)}"
+        f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">'
+        f"{duration(method['fit_seconds'])}</td>"
+        f'<td class="predict" data-value="{_sortable(method["predict_microseconds"])}">'
+        f"{microseconds(method['predict_microseconds'])}</td></tr>"
+    )
+
+
+def _sortable(value: float | None) -> str:
+    return str(value) if known(value) else ""
+
+
+def _name(method: MethodRecord) -> str:
+    return f'<span class="name" title="{text(method["title"])}">{text(shortened(method["title"]))}</span>'
+
+
+def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
+    mean = method["mean"]
+    assert mean is not None
+    low, high = _ends(method)
+    said = f"mean {decimal(mean, places)}"
+    if high > low:
+        said += f", 95\u00a0% interval {decimal(low, places)} to {decimal(high, places)}"
+    ticks = "".join(
+        f'<i class="split" style="--at:{scale.at(score)}%"></i>'
+        for score in method["scores"]
+        if known(score) and scale.holds(score)
+    )
+    bar = ""
+    if high > low and high >= scale.low and low <= scale.high:
+        bar = f'<i class="range" style="--low:{scale.at(low)}%;--high:{scale.at(high)}%"></i>'
+    if scale.holds(mean):
+        dot = f'<i class="dot" style="--at:{scale.at(mean)}%"></i>'
+    else:
+        side = "left" if mean < scale.low else "right"
+        dot = f'<i class="beyond {side}"></i>'
+        said += ", beyond the axis"
+    return f'<div class="interval" role="img" aria-label="{said}" title="{said}">{ticks}{bar}{dot}</div>'
+
+
+def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
+    difference = method["difference"]
+    if is_best:
+        return '<td class="difference" data-value="0">best</td>'
+    if difference is None or not known(difference["mean"]):
+        return f'<td class="difference" data-value="">{NOTHING}</td>'
+    mean = decimal(difference["mean"], places)
+    if difference["mean"] > 0:
+        mean = f"+{mean}"
+    span = " <small>not tested: other training rows</small>"
+    if known(difference["low"]) and known(difference["high"]):
+        ends = f"{decimal(difference['low'], places)} to {decimal(difference['high'], places)}"
+        span = (
+            ' <small title="simultaneous 95\u00a0% interval of the paired difference">'
+            f"{ends}</small>"
+        )
+    return f'<td class="difference" data-value="{abs(difference["mean"])}">{mean}{span}</td>'
+
+
+def _left_out(method: MethodRecord) -> str:
+    words = {"unsuited": "does not suit", "done": "no score"}
+    kind = text(method["status"].replace(" ", "-"))
+    status = words.get(method["status"], method["status"])
+    message = method["message"] or "no reason was given"
+    return (
+        f'<tr class="absent" data-name="{text(method["name"])}">'
+        f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name(method)} '
+        f'<span class="tags"><span class="tag {kind}">{text(status)}</span></span></th>'
+        f'<td colspan="{len(_COLUMNS) - 1}" class="message" title="{text(message)}">'
+        f"{text(shortened(message, 200))}</td></tr>"
+    )

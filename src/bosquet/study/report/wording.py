@@ -1,0 +1,121 @@
+"""Numbers, durations and lists as a reader likes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bosquet.study.record import MethodRecord, Metric, Record
+
+NOTHING = "–"
+# Words that keep their capital in a sentence.
+_NAMES = frozenset(("Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Poisson"))
+
+
+def known(value: float | None) -> bool:
+    """Whether there is a number to show."""
+    return value is not None and math.isfinite(value)
+
+
+def decimal(value: float | None, places: int) -> str:
+    """`value` with a fixed number of decimals, thousands apart, a true minus."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    shown = f"{value:,.{places}f}"
+    if float(shown.replace(",", "")) == 0:
+        shown = shown.lstrip("-")
+    return shown.replace("-", "−")
+
+
+def count(value: int) -> str:
+    return f"{value:,}"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{count(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as a person would say them."""
+    if seconds is None or not math.isfinite(seconds):
+        return NOTHING
+    if seconds < 0.095:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def microseconds(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value < 9.95:
+        return f"{value:.1f} µs"
+    return f"{value:.0f} µs" if value < 999.5 else f"{value / 1000:.1f} ms"
+
+
+def places_for(methods: Sequence[MethodRecord]) -> int:
+    """Decimals that show two digits of the best method's uncertainty, or four of its score."""
+    for method in methods:
+        mean, interval = method["mean"], method["interval"]
+        if mean is None or not math.isfinite(mean):
+            continue
+        width = abs(mean)
+        if interval and known(interval[0]) and known(interval[1]) and interval[1] > interval[0]:
+            half = (interval[1] - interval[0]) / 2
+            return min(max(1 - math.floor(math.log10(half)), 0), 5)
+        return min(max(3 - math.floor(math.log10(width)), 0), 5) if width > 0 else 3
+    return 3
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """'a, b and c'; what is beyond `most` is counted."""
+    shown = list(names)
+    if len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(names) - most + 1} others"]
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def flowing(title: str) -> str:
+    """A title without commas of its own, for lists: 'SVM (linear)' of 'SVM, linear'."""
+    first, comma, rest = title.partition(", ")
+    return f"{first} ({rest})" if comma else title
+
+
+def in_sentence(title: str) -> str:
+    """A title as it stands inside a sentence: 'log loss', but 'RMSE', 'AdaBoost' and 'Brier score'."""
+    first = title.split(" ", 1)[0]
+    ordinary = (first[1:].islower() or len(first) == 1) and first not in _NAMES
+    return flowing(title[:1].lower() + title[1:] if ordinary else title)
+
+
+def averaged(title: str, splits: int) -> str:
+    """A metric's mean over splits in a sentence: 'mean log loss', but no 'mean mean cost'."""
+    words = in_sentence(title)
+    return words if splits == 1 or words.startswith("mean ") else f"mean {words}"
+
+
+def better(metric: Metric) -> str:
+    return "higher is better" if metric["higher_is_better"] else "lower is better"
+
+
+def shortened(name: str, most: int = 48) -> str:
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
+
+
+def finished(record: Record) -> list[MethodRecord]:
+    """The methods that have a score, best first."""
+    return [m for m in record["methods"] if m["status"] == "done" and known(m["mean"])]
+
+
+def best_of(record: Record) -> MethodRecord | None:
+    """The method that differences are to."""
+    return next((m for m in finished(record) if m["name"] == record["comparison"]["best"]), None)

@@ -1,0 +1,1 @@
+"""Methods on splits: schedule, time limits, trials, outcomes, checkpoint, the final model."""

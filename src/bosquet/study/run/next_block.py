@@ -1,0 +1,62 @@
+"""Scores of the chosen candidate on blocks of time that the rounds of a study did not reach."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from bosquet.study.methods.design_fits import fit_by_design
+from bosquet.study.methods.method import Candidate, Method
+from bosquet.study.metrics.scoring import answer_of
+from bosquet.study.run.clock import Clock
+from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.trial import ROWS_AT_A_TIME, Setting, scores_of, training_rows
+from bosquet.study.table.design_splits import FEWEST_BLOCKS
+from bosquet.study.table.frames import take
+from bosquet.study.table.splits import seed_of
+from bosquet.study.tuning.thresholds import Decision
+
+END_OF_BLOCKS = (
+    0.85  # share of the budget after which no block is added that an interval can do without
+)
+
+
+def block_scores(
+    study: Setting, method: Method, candidate: Candidate, outcomes: Sequence[Outcome], clock: Clock
+) -> list[float]:
+    """The scores of a method on the blocks of its outcomes, and on further ones while there is time.
+
+    Without tuning: an interval for the next block needs a few blocks, which large tables leave no time for.
+    """
+    scores = [float(one.score) for one in outcomes if one.score is not None]
+    longest = outcomes[0].one_fit_seconds
+    for number in range(len(outcomes), study.splits.most or 0):
+        end = 1.0 if len(scores) < FEWEST_BLOCKS else END_OF_BLOCKS
+        if clock.timed and clock.left(end) < longest:
+            break
+        scores.append(_score(study, method, candidate, outcomes[0], number))
+    return scores
+
+
+def _score(
+    study: Setting, method: Method, candidate: Candidate, first: Outcome, number: int
+) -> float:
+    split = study.splits.split(number)
+    rows, _ = training_rows(study, method, split.train, None, first)
+    seed = seed_of(study.random_state, "fit", method.name, number)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fit_by_design(
+            candidate.make(seed), take(study.X, rows), study.y[rows], study.design.take(rows), seed
+        )
+    X, metric = take(study.X, split.test), study.metric
+    parts = [
+        answer_of(model, X.iloc[at : at + ROWS_AT_A_TIME], metric)
+        for at in range(0, len(X), ROWS_AT_A_TIME)
+    ]
+    decision = Decision(metric.classes, metric.positive, first.threshold, metric.costs)
+    weight = study.weight(split.test)
+    found = scores_of([metric], study.y[split.test], np.concatenate(parts), decision, weight)
+    return found[metric.name]

@@ -1,0 +1,106 @@
+"""Commands that sign a model file, and commands that refuse one that is not signed with the key."""
+
+import json
+import secrets
+
+import pytest
+
+
+@pytest.fixture
+def key_file(tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(secrets.token_bytes(32))
+    return path
+
+
+@pytest.fixture
+def signed(bosquet, sales, tmp_path, key_file):
+    out = tmp_path / "signed.bosquet"
+    code, _, err = bosquet(
+        "fit", sales, "--target", "sold", "--method", "tree", "--out", out, "--key-file", key_file
+    )
+    assert code == 0, err
+    return out
+
+
+COMMANDS = {
+    "predict": lambda model, sales: ("predict", model, sales),
+    "explain": lambda model, sales: ("explain", model, sales),
+    "info": lambda model, sales: ("info", model),
+    "verify": lambda model, sales: ("verify", model),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_takes_the_file_of_its_key_alone(
+    bosquet, sales, signed, key_file, tmp_path, monkeypatch, name
+):
+    words = COMMANDS[name](signed, sales)
+    assert bosquet(*words)[0] == 0  # without a key the signature is not looked at
+    assert bosquet(*words, "--key-file", key_file)[0] == 0
+    monkeypatch.setenv("MODEL_KEY", "k" * 32)
+    code, _, err = bosquet(*words, "--key-env", "MODEL_KEY")
+    assert (code, "another key" in err) == (2, True)
+
+
+def test_a_file_that_is_not_signed_is_refused_with_a_key(bosquet, model, key_file):
+    code, _, err = bosquet("verify", model, "--key-file", key_file)
+    assert (code, "not signed" in err) == (2, True)
+
+
+def test_verify_tells_of_the_signature_and_of_the_version(bosquet, model, signed, key_file):
+    def told(*words):
+        return json.loads(bosquet("verify", *words, "--json")[1])
+
+    from bosquet import __version__
+
+    assert told(model)["signature"] == "not signed"
+    assert told(model)["written_by"] == __version__
+    assert told(signed)["signature"] == "signed, not checked without a key"
+    assert told(signed, "--key-file", key_file)["signature"] == "signed with this key"
+    assert json.loads(bosquet("info", model, "--json")[1])["written_by"] == f"Bosquet {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--key-env", "NO_SUCH_VARIABLE"), "no such environment variable"),
+        (("--key-file", "no such file"), "No such file"),
+        (("--key-env", "SHORT"), "at least 32"),
+        (("--key-env", "SHORT", "--key-file", "x"), "give one of them"),
+    ],
+)
+def test_a_key_that_is_none_is_refused(bosquet, signed, monkeypatch, words, message):
+    monkeypatch.setenv("SHORT", "hunter2")
+    code, _, err = bosquet("verify", signed, *words)
+    assert (code, message in err) == (2, True)
+    assert "hunter2" not in err
+
+
+def test_the_key_is_not_overwritten(bosquet, sales, key_file):
+    before = key_file.read_bytes()
+    words = ("fit", sales, "--target", "sold", "--out", key_file, "--key-file", key_file)
+    assert bosquet(*words)[0] == 2
+    assert key_file.read_bytes() == before
+
+
+def test_a_pickle_is_not_taken_for_a_signed_file(bosquet, key_file, tmp_path):
+    pickled = tmp_path / "model.pkl"
+    pickled.write_bytes(b"\x80\x04N.")
+    code, _, err = bosquet("verify", pickled, "--trust", "--key-file", key_file)
+    assert (code, "no signature" in err) == (2, True)
+
+
+def test_a_study_does_not_sign_a_pickle(bosquet, sales, key_file, tmp_path):
+    words = (
+        "study",
+        sales,
+        "--target",
+        "sold",
+        "--save",
+        tmp_path / "m.pkl",
+        "--key-file",
+        key_file,
+    )
+    code, _, err = bosquet(*words)
+    assert (code, "signs a model file" in err) == (2, True)

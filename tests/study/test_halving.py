@@ -1,0 +1,140 @@
+"""Candidates of a large table are compared on few rows, and the best of them on all."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from mixed_tables import judged
+from sklearn.linear_model import Ridge
+from stand_ins import method
+
+from bosquet import Study
+from bosquet.study.methods import METHODS
+from bosquet.study.methods.candidates import from_the_middle
+from bosquet.study.methods.costs import FitCost
+from bosquet.study.run import schedule as _schedule
+from bosquet.study.table.design import Design
+from bosquet.study.tuning import halving as _halving
+from bosquet.study.tuning.halving import halved
+from bosquet.study.tuning.time_limit import OutOfTime
+
+PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2, 1e-3)  # the last is the best, and the last in the list
+
+
+class Noted(Ridge):
+    """Notes the rows of each fit, with its penalty."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y):
+        self.seen.append((self.alpha, len(y)))
+        time.sleep(0.05 * len(y) / 1000)
+        return super().fit(X, y)
+
+
+def noted():
+    Noted.seen.clear()
+    return method("noted", lambda shape, value, seed: Noted(value), PENALTIES)
+
+
+def table(n=8000, seed=0):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(n, 3)), columns=["a", "b", "c"])
+    return X, (X["a"] + 0.1 * random.normal(size=n)).to_numpy()
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch):
+    monkeypatch.setattr(_halving, "FEWEST_ROWS", 500)
+
+
+def run(one, X, y, at_most=60.0):
+    metric, shape = judged("regression", X, y)
+    given = {
+        "metric": metric,
+        "random_state": 0,
+        "at_most": at_most,
+        "rows_seed": 0,
+        "fewest": 2000,
+    }
+    candidates = from_the_middle(list(one.candidates(shape)))
+    return halved(one, candidates, X, y, shape, stratify=False, design=Design(), **given)
+
+
+def test_the_best_third_goes_on_and_the_best_is_first():
+    X, y = table()
+    less = run(noted(), X, y)
+    assert len(less.candidates) == 2
+    assert less.candidates[0].setting == {"complexity": 1e-3}
+    assert max(rows for _, rows in Noted.seen) == 1000
+    assert less.note == "candidates were compared on 1,000 rows, and the best 2 of 6 on all"
+
+
+def test_of_candidates_within_a_standard_error_the_most_complex_is_tried_first():
+    X, y = table()
+    same = method("same", lambda shape, value, seed: Ridge(1.0), (1, 2, 3, 4, 5, 6))
+    less = run(same, X, y)
+    assert [one.complexity for one in less.candidates] == [6.0, 5.0]
+
+
+def test_few_candidates_or_few_rows_are_not_halved():
+    X, y = table()
+    assert run(method("two", lambda shape, value, seed: Noted(value), (1, 2)), X, y) is None
+    assert run(noted(), X[:900], y[:900]) is None
+
+
+def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_be_stopped():
+    X, y = table()
+    slow = FitCost(10.0)  # three seconds for 1,000 rows of three columns
+    one = method("one", lambda shape, value, seed: Noted(value), rows_affordable=slow)
+    less = run(one, X, y)
+    assert (less.rows, less.note, len(less.candidates)) == (2000, "", 1)
+    assert less.tuned.estimator.predict(X[:1]).shape == (1,)
+    assert run(one, X, y, at_most=1000.0) is None
+    assert run(replace(one, combines=lambda *given: []), X, y) is None
+
+
+class Stopped(Noted):
+    """Is out of time with more than 2,000 rows."""
+
+    def fit(self, X, y):
+        if len(y) > 2000:
+            raise OutOfTime
+        return super().fit(X, y)
+
+
+def test_where_even_the_subsample_takes_too_long_few_rows_are_fitted_and_no_candidate_goes_on():
+    X, y = table(40_000)
+    less = run(method("stopped", lambda shape, value, seed: Stopped(value), PENALTIES), X, y)
+    assert less.candidates == []
+    assert less.rows == 2000
+    assert less.tuned.setting == {"complexity": 1e-3}
+    assert less.tuned.estimator.predict(X[:1]).shape == (1,)
+
+
+def test_boosting_and_other_methods_that_keep_their_rounds_need_no_subsample():
+    X, y = table()
+    boosting = replace(METHODS["gradient-boosting-defaults"], rows_affordable=FitCost(100.0))
+    assert run(boosting, X, y) is None
+
+
+def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monkeypatch):
+    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    X, y = table()
+    # A fit to all 6,400 training rows takes 0.3 s: six candidates and the last fit would take 2 s.
+    study = Study(methods=[noted()], budget=30, verbose=0, repeats=1).fit(X.assign(y=y), "y")
+    assert study.table_.loc["noted", "setting"] == "complexity=0.001"
+    assert study.table_.loc["noted", "rows"] == 6400
+    assert "candidates were compared on 800 rows" in study.table_.loc["noted", "message"]
+    large = {alpha for alpha, rows in Noted.seen if rows > 1000}
+    assert len(large) <= 2
+
+
+def test_without_a_budget_nothing_is_halved(monkeypatch):
+    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    X, y = table(2000)
+    study = Study(methods=[noted()], budget=None, verbose=0, repeats=1).fit(X.assign(y=y), "y")
+    assert study.table_.loc["noted", "message"] == ""
+    assert len({alpha for alpha, _ in Noted.seen}) == len(PENALTIES)
