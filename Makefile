@@ -3,7 +3,9 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+OLDEST_PYTHON ?= python3.11
 ARGS ?=
+SEED ?= 0
 DATA ?= ../shared/data
 
 PY := $(VENV)/bin/python
@@ -11,7 +13,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 # Stamps live in the environment they describe: without it, they are gone too.
 DONE := $(VENV)/.done
 CPP := $(sort $(shell find cpp -name '*.cpp' -o -name '*.hpp'))
-PYTHON_DIRS := $(wildcard src tests benchmarks reproduce tools examples docs)
+PYTHON_DIRS := $(wildcard src tests benchmarks reproduce soak tools examples docs)
 
 # Writes the requirements under a key of pyproject.toml to a file, one a line, and installs them.
 define install_from_pyproject
@@ -23,18 +25,18 @@ endef
 .DELETE_ON_ERROR:
 # Two installs at a time would get into each other's way.
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect bench-study docs reproduce peers browser stubs clean distclean
+.PHONY: help demo test test-all test-oldest fuzz sanitize soak lint format bench bench-trees bench-explain bench-boosting bench-experts bench-trust bench-vision bench-detect bench-study bench-study-rare bench-busy docs reproduce peers browser stubs clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "PYTHON=python3.12 chooses the interpreter; ARGS='-k save' is handed on to pytest, demo or bench."
 
-demo: $(DONE)/package $(DONE)/extra-study  ## study a data set that comes along, write demo.html; ARGS='--data wines'
+demo: $(DONE)/package $(DONE)/extra-study  ## study a built-in data set, write demo.html; ARGS='--data wines'
 	$(PY) -m bosquet demo $(ARGS)
 
 # Tests run in as many processes as there are cores. Threads of BLAS beside them wait by spinning: on the
 # small matrices of tests they took half of the time of scikit-learn's checks.
-test test-all: export OPENBLAS_NUM_THREADS := 1
+test test-all fuzz: export OPENBLAS_NUM_THREADS := 1
 
 test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
 	$(PY) -m pytest -n auto --dist loadgroup $(ARGS)
@@ -42,15 +44,33 @@ test: $(DONE)/package $(DONE)/extra-test  ## run the everyday tests
 test-all: $(DONE)/package $(DONE)/extra-test  ## run all tests, the slow ones too
 	$(PY) -m pytest -n auto --dist loadgroup -m "" $(ARGS)
 
-lint: $(DONE)/package $(DONE)/extra-lint  ## check style, types and who may use whom
+fuzz: $(DONE)/package $(DONE)/extra-test  ## mutate files of every kind, look for crashes; SECONDS=60 SEED=0 KIND=trees CASE=trees:0:17
+	$(PY) tests/fuzz/run.py --seconds $(or $(SECONDS),60) --seed $(SEED) \
+	  $(addprefix --kind ,$(KIND)) $(addprefix --case ,$(CASE)) $(addprefix --file ,$(FILE)) $(ARGS)
+
+sanitize: $(DONE)/package $(DONE)/extra-test  ## test the core with sanitizers; ARGS='thread' for one of them
+	$(PY) tools/sanitize.py $(ARGS)
+
+soak: $(DONE)/package $(DONE)/extra-test  ## random work for an hour: memory stays flat, nothing is left behind; SECONDS=60
+	$(PY) -m soak --seconds $(or $(SECONDS),3600) --seed $(SEED) $(ARGS)
+
+# An environment of its own; pip takes the versions from the file that PIP_CONSTRAINT names.
+test-oldest: OLDEST := $(MAKE) VENV=.venv-oldest PYTHON=$(OLDEST_PYTHON)
+test-oldest: export SKBUILD_BUILD_DIR := build/oldest/{wheel_tag}
+test-oldest:  ## run the everyday tests on the lowest versions that pyproject.toml allows
+	$(OLDEST) .venv-oldest/.done/lowest.txt
+	PIP_CONSTRAINT=.venv-oldest/.done/lowest.txt $(OLDEST) test
+
+lint: $(DONE)/package $(DONE)/extra-lint  ## check style, types and import layers
 	$(PY) -m ruff check $(PYTHON_DIRS)
 	$(PY) -m ruff format --check $(PYTHON_DIRS)
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
-	$(PY) tools/check_ladder.py --objects build
-	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
+	$(PY) tools/check_layers.py --objects build
+	@echo clang-format --dry-run --Werror cpp
+	@$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
 
-format: $(DONE)/extra-lint  ## rewrite the sources in the project's style
+format: $(DONE)/extra-lint  ## format all sources
 	$(PY) -m ruff check --fix --select I $(PYTHON_DIRS)
 	$(PY) -m ruff format $(PYTHON_DIRS)
 	$(VENV)/bin/clang-format -i $(CPP)
@@ -67,26 +87,35 @@ bench-boosting: $(DONE)/package $(DONE)/extra-bench  ## the same for AdaBoost an
 bench-experts: $(DONE)/package $(DONE)/extra-bench  ## the same for experts; ARGS='--opera folder' for opera's port
 	$(PY) -m benchmarks.experts $(ARGS)
 
-bench-explain: $(DONE)/package $(DONE)/extra-bench  ## the same for Shapley values and partial dependence
+bench-explain: $(DONE)/package $(DONE)/extra-bench  ## the same for SHAP values and partial dependence
 	$(PY) -m benchmarks.explain $(ARGS)
 
-bench-trust: $(DONE)/package $(DONE)/extra-bench  ## what calibration and intervals add to predict
+bench-trust: $(DONE)/package $(DONE)/extra-bench  ## measure what calibration and intervals add to predict
 	$(PY) -m benchmarks.trust $(ARGS)
 
 bench-vision: $(DONE)/package  ## boosting on Haar features: time, memory, beside sorting in NumPy
 	$(PY) -m benchmarks.vision $(ARGS)
 
-bench-detect: $(DONE)/package $(DONE)/extra-test  ## cascades at work, beside OpenCV
+bench-detect: $(DONE)/package $(DONE)/extra-test  ## measure detection with cascades, beside OpenCV
 	$(PY) -m benchmarks.vision_detect $(ARGS)
 
-bench-study: $(DONE)/package $(DONE)/extra-bench $(DONE)/extra-study  ## studies beside a tuned LightGBM and balanced ensembles; DATA=folder
+# FLAML and AutoGluon need other versions than the project does: an environment each. Without them the rest is run.
+bench-study: $(DONE)/package $(DONE)/extra-bench $(DONE)/extra-study  ## studies beside a tuned LightGBM, FLAML and AutoGluon; DATA=folder ARGS='--tables final'
+	@for peer in flaml autogluon; do \
+	  $(MAKE) .venv-peers/$$peer/.done || echo "$$peer could not be installed; it is left out."; done
 	$(PY) -m benchmarks.study --data $(DATA) $(ARGS)
+
+bench-study-rare: $(DONE)/package $(DONE)/extra-bench $(DONE)/extra-study  ## studies of tables with a rare class beside imbalanced-learn; DATA=folder
+	$(PY) -m benchmarks.study_rare --data $(DATA) $(ARGS)
+
+bench-busy: $(DONE)/package $(DONE)/extra-bench  ## fits and predictions on a busy machine: the ratio to an idle one, beside the peers
+	$(PY) -m benchmarks.busy $(ARGS)
 
 docs: $(DONE)/package $(DONE)/extra-docs  ## build docs/_build/html, running every example; a warning is an error
 	$(PY) -m sphinx -b html -W --keep-going -q docs docs/_build/html $(ARGS)
 	@echo "open docs/_build/html/index.html"
 
-reproduce: $(DONE)/package $(DONE)/extra-test  ## figures of papers and books, theirs beside ours; DATA=folder
+reproduce: $(DONE)/package $(DONE)/extra-test  ## recompute figures of papers and books; DATA=folder
 	$(PY) -m reproduce --data $(DATA) $(ARGS)
 
 peers: $(DONE)/extra-bench  ## install the peers, so that `bosquet bench` compares with all of them
@@ -94,16 +123,16 @@ peers: $(DONE)/extra-bench  ## install the peers, so that `bosquet bench` compar
 browser:  ## install the browser that the tests of the study's page run in (Debian, as root)
 	tools/install_browser.sh
 
-stubs: $(DONE)/package  ## write src/bosquet/_core.pyi anew
+stubs: $(DONE)/package  ## regenerate src/bosquet/_core.pyi
 	$(PY) tools/make_stubs.py
 
 clean:  ## remove what was built, keep .venv
-	rm -rf build dist demo.html $(DONE)/package
+	rm -rf build build-sanitize dist demo.html $(DONE)/package
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests benchmarks reproduce tools examples docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks reproduce soak tools examples docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-distclean: clean  ## remove .venv too
-	rm -rf $(VENV)
+distclean: clean  ## remove the environments too
+	rm -rf $(VENV) .venv-oldest .venv-peers
 
 $(DONE)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -112,6 +141,9 @@ $(DONE)/venv:
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(DONE)
 	@touch $@
+
+$(DONE)/lowest.txt: pyproject.toml tools/lowest_versions.py | $(DONE)/venv
+	$(PY) tools/lowest_versions.py test > $@
 
 # The build runs in .venv itself, not in a throw-away environment: its paths stay the same, so that
 # a changed file is all that is compiled again.
@@ -128,4 +160,10 @@ $(DONE)/package: pyproject.toml CMakeLists.txt $(CPP) $(DONE)/build-tools
 
 $(DONE)/extra-%: pyproject.toml | $(DONE)/venv
 	$(call install_from_pyproject,t['project']['optional-dependencies']['$*'],$*)
+	@touch $@
+
+.venv-peers/%/.done: pyproject.toml | $(DONE)/venv
+	$(PYTHON) -m venv .venv-peers/$*
+	@$(PY) -c "import tomllib; t = tomllib.load(open('pyproject.toml', 'rb')); print('\n'.join(t['dependency-groups']['$*']))" > .venv-peers/$*/requirements.txt
+	.venv-peers/$*/bin/python -m pip --disable-pip-version-check install --quiet -r .venv-peers/$*/requirements.txt
 	@touch $@

@@ -1,16 +1,16 @@
-"""Checks that each room uses only what it may use.
+"""Checks that each package of cpp/ includes only the packages that it may use.
 
-    python tools/check_ladder.py [--objects build]
+    python tools/check_layers.py [--objects build]
 
-The rooms of cpp/ stand on a ladder, and a room sees only rooms before it (ROOMS below). And:
+PACKAGES below lists what each package may include. Further rules:
 
 - only `bind` sees Python, only `parallel` starts threads;
 - a file named *_kernel.cpp is compiled once per instruction set, so it uses nothing that the linker
   could share between its copies: no standard headers but C's, no `std::` names but types of fixed
   size and memory functions. With --objects the compiled kernels are looked through as well.
 
-import-linter keeps the rooms of src/bosquet/ in order, but sees other packages only as a whole. So
-one more rule is checked here: only `_sklearn.py` touches the parts of scikit-learn that move.
+import-linter checks the layers of src/bosquet/, but sees other libraries only as a whole. So one more
+rule is checked here: only `_sklearn.py` touches the parts of scikit-learn that move.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CPP = ROOT / "cpp"
 PACKAGE = ROOT / "src" / "bosquet"
 
-# What each room may include besides itself. `bind` may include every room.
-ROOMS: dict[str, set[str]] = {
+# What each package may include besides itself. `bind` may include every package.
+PACKAGES: dict[str, set[str]] = {
     "base": set(),
     "parallel": {"base"},
     "data": {"base", "parallel"},
@@ -44,9 +44,9 @@ ROOMS: dict[str, set[str]] = {
     "vision": {"base", "parallel", "data", "tree", "grow", "stump"},
     "io": {"base", "tree"},
 }
-ROOMS["bind"] = set(ROOMS)
+PACKAGES["bind"] = set(PACKAGES)
 
-# Headers that belong to one room.
+# Headers that belong to one package.
 OWNERS = {
     "bind": re.compile(r"nanobind/.*|Python\.h"),
     "parallel": re.compile(
@@ -66,21 +66,21 @@ STANDARD_NAME = re.compile(r"\bstd::(\w+)")
 
 def check_file(path: Path) -> Iterator[tuple[int, str]]:
     """Yields the line and the complaint of everything in one file that a rule forbids."""
-    room = path.relative_to(CPP).parts[0]
-    if room not in ROOMS:
-        yield 1, f"room '{room}' has no place on the ladder: give it one in tools/check_ladder.py"
+    package = path.relative_to(CPP).parts[0]
+    if package not in PACKAGES:
+        yield 1, f"package '{package}' has no layer: add it to PACKAGES in tools/check_layers.py"
         return
     is_kernel = path.name.endswith("_kernel.cpp")
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         include = INCLUDE.match(line)
         if include and include["own"]:
             used = include["own"].split("/")[0]
-            if used != room and used not in ROOMS[room]:
-                yield number, f"'{room}' may not use '{used}' ({include['own']})"
+            if used != package and used not in PACKAGES[package]:
+                yield number, f"'{package}' may not use '{used}' ({include['own']})"
         elif include:
             header = include["system"]
             for owner, pattern in OWNERS.items():
-                if owner != room and pattern.fullmatch(header):
+                if owner != package and pattern.fullmatch(header):
                     yield number, f"only '{owner}' may include <{header}>"
             if is_kernel and header not in KERNEL_HEADERS:
                 yield number, f"a kernel may not include <{header}>"
@@ -118,13 +118,22 @@ def check_python(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"only _sklearn.py may import {name}"
 
 
+def check_test_names() -> Iterator[str]:
+    """pytest imports tests by the name of their file alone: two of one name cannot be collected together."""
+    first: dict[str, Path] = {}
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        other = first.setdefault(path.name, path)
+        if other != path and path.name not in {"conftest.py", "__init__.py"}:
+            yield f"{path.relative_to(ROOT)} has the name of {other.relative_to(ROOT)}: rename it"
+
+
 def main() -> int:
     """Prints every complaint; returns 1 if there was one."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--objects", type=Path, help="build directory with compiled kernels")
     given = parser.parse_args()
 
-    complaints = []
+    complaints = list(check_test_names())
     files = sorted(path for path in CPP.rglob("*") if path.suffix in {".cpp", ".hpp"})
     for path in files:
         for number, complaint in check_file(path):
@@ -144,7 +153,7 @@ def main() -> int:
             for name in check_object(path, isa[1]):
                 complaints.append(f"{path}: the linker may share {name} with other code")
 
-    print("\n".join(complaints) or f"ladder: {len(files)} files and {objects} kernels keep to it")
+    print("\n".join(complaints) or f"layers: {len(files)} files and {objects} kernels checked")
     return 1 if complaints else 0
 
 

@@ -1,0 +1,93 @@
+"""Estimators in forked children and in joblib's workers: the same answers as in one process."""
+
+import os
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from families import FAMILIES, quietly, rows, same
+
+from bosquet import GradientBoostingClassifier, RandomForestClassifier
+
+N_CHILDREN = 12
+LONGEST = 60.0  # seconds that a child may take on a busy machine
+IN_WORKERS = [
+    "gradient-boosting",
+    "forest",
+    "adaboost",
+    "bagging",
+    "mixture",
+    "super-learner",
+    "calibrated",
+]
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def ended(child):
+    """The status of a child; one that does not end is killed, and None."""
+    deadline = time.monotonic() + LONGEST
+    while time.monotonic() < deadline:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier(n_estimators=10, n_jobs=2, random_state=0),
+        RandomForestClassifier(10, n_jobs=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_child_of_a_process_with_threads_fits_and_predicts(model):
+    X = np.random.default_rng(0).normal(size=(30_000, 5))  # enough rows for two threads
+    y = (X[:, 0] > 0).astype(int)
+    said = model.fit(X, y).predict_proba(X)
+    stop = threading.Event()
+
+    def predict():
+        while not stop.is_set():
+            model.predict_proba(X)
+
+    threads = [threading.Thread(target=predict) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    statuses = []
+    try:
+        for _ in range(N_CHILDREN):
+            child = os.fork()
+            if child == 0:
+                right = np.array_equal(model.predict_proba(X), said)
+                right = right and np.array_equal(model.fit(X, y).predict_proba(X), said)
+                os._exit(0 if right else 1)
+            statuses.append(ended(child))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert statuses == [0] * N_CHILDREN
+
+
+def fitted_and_asked(name):
+    family = FAMILIES[name]
+    return quietly(family.ask, family.fitted(0), rows(0))
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_workers_of_joblib_give_the_same_answers(backend):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        found = joblib.Parallel()(joblib.delayed(fitted_and_asked)(name) for name in IN_WORKERS)
+        forest = FAMILIES["bagging"].make().set_params(n_jobs=2)
+        inside = FAMILIES["bagging"].fit(forest, rows(0)).predict_proba(rows(0).X)
+    for name, answers in zip(IN_WORKERS, found, strict=True):
+        assert same(answers, fitted_and_asked(name)), name
+    assert np.array_equal(inside, FAMILIES["bagging"].fitted(0).predict_proba(rows(0).X))
