@@ -29,6 +29,35 @@ def test_a_file_takes_its_name_when_it_is_whole(tmp_path):
     assert os.listdir(tmp_path) == ["model"]
 
 
+def test_the_content_is_on_the_disk_before_the_name_and_the_name_before_the_return(
+    tmp_path, monkeypatch
+):
+    events = []
+    replace = os.replace
+
+    def fsync(handle):
+        events.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", lambda *names: (events.append("rename"), replace(*names)))
+    DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "model")
+    assert events == ["file", "rename", "folder"]
+
+
+def test_a_folder_that_cannot_be_synced_does_no_harm(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def refuse_folders(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not here")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse_folders)
+    with written_whole(tmp_path / "model") as place:
+        place.write_text("new")
+    assert (tmp_path / "model").read_text() == "new"
+
+
 def test_an_error_names_the_path_that_was_asked_for(tmp_path):
     path = tmp_path / "nowhere" / "model"
     with pytest.raises(FileNotFoundError) as caught, written_whole(path):
@@ -43,6 +72,64 @@ def test_a_link_stays_a_link(tmp_path):
         place.write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
+
+
+def replaced(path, text="new"):
+    with written_whole(path) as place:
+        during = stat.S_IMODE(place.stat().st_mode)
+        place.write_text(text)
+    assert path.read_text() == text
+    return during
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444, 0o755])
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "model"
+    path.write_text("old")
+    path.chmod(mode)
+    during = replaced(path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert during == 0o600  # nor is it public while it is written
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_a_new_file_follows_the_umask_which_is_never_changed(tmp_path, mask, monkeypatch):
+    old = os.umask(mask)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "umask", None)  # of the whole process: another thread would see it
+            replaced(tmp_path / "model")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives away")
+def test_a_file_that_is_replaced_keeps_its_owner_and_group(tmp_path):
+    path = tmp_path / "model"
+    path.write_text("old")
+    os.chown(path, 12345, 23456)
+    path.chmod(0o640)
+    replaced(path)
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (12345, 23456, 0o640)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives away")
+def test_another_group_than_before_gets_no_more_than_everybody(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    path.write_text("old")
+    os.chown(path, 12345, 23456)
+    path.chmod(0o664)
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refuse)
+    replaced(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

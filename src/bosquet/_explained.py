@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from bosquet._fitted import reads_one_fit
+
 
 class Explained:
     """`model.explain(X)`, for the estimators whose trees are the core's."""
 
+    @reads_one_fit
     def explain(self, X: Any, background: Any = None, interactions: bool = False) -> Any:
         """What each feature adds to each prediction: exact Shapley values.
 

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+
+@dataclass(frozen=True, repr=False)
+class NotStored:
+    """What stands for a parameter that a model file could not hold, such as a function.
+
+    A model that was loaded predicts without it. Fitting it again raises an error that names the parameter,
+    until it is set.
+    """
+
+    kind: str  # the type that it was of
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}, not stored in the model file>"
+
 
 # (is it all right?, what it must be)
 Check = tuple[Callable[[Any], bool], str]
@@ -111,7 +127,19 @@ EVERYWHERE: dict[str, Check] = {"n_jobs": number_of_jobs(), "callbacks": callabl
 def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     checks = {**EVERYWHERE, **checks}
+    unknown = getattr(estimator, "_unknown_parameters", None)
+    if unknown:
+        raise ValueError(
+            f"the model was written by a newer version of Bosquet with {', '.join(unknown)}, which this"
+            " version does not have: fitting it again would not give the same model; upgrade, or fit a"
+            " clone(model)"
+        )
     for name, value in estimator.get_params(deep=False).items():
+        if isinstance(value, NotStored):
+            raise ValueError(
+                f"{name}={value!r}: the model was loaded from a file, which cannot hold a {value.kind}; set"
+                f" it with set_params({name}=...) before fitting again"
+            )
         if name == "verbose" and isinstance(value, bool):
             continue
         if name in checks:

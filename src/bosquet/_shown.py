@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._text_table import text_table
+
 MOST_LETTERS = 40  # of a name
 
 
@@ -35,11 +37,7 @@ class Shown:
         head, rows, more = self._cells()
         if not rows:
             return self._caption()
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines = [self._caption()]
-        for cells in (head, *rows):
-            rest = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
-            lines.append("  ".join(["  " + cells[0].ljust(widths[0]), *rest]).rstrip())
+        lines = [self._caption(), *("  " + line for line in text_table([head, *rows]))]
         return "\n".join([*lines, f"  {more}"] if more else lines)
 
     def _repr_html_(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -20,7 +21,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted as check_by_scikit_learn
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import validate_data as validate_by_scikit_learn
+
+from bosquet._sparse import checked_sparse, indexable
 
 try:
     # Asks scikit-learn's OpenMP runtime, which threadpoolctl and joblib limit.
@@ -56,8 +60,13 @@ __all__ = [
 
 def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
     """scikit-learn's check and error; its own look takes longer than predicting a row, so ours is first."""
-    if attribute is None or attribute not in vars(estimator):
+    if attribute is None or attribute not in estimator.__dict__:
         check_by_scikit_learn(estimator, attribute)
+
+
+def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's check of X, after one of the indices of a sparse matrix, which it trusts."""
+    return validate_by_scikit_learn(estimator, checked_sparse(X) if issparse(X) else X, **options)
 
 
 def effective_threads(n_jobs: int | None) -> int:
@@ -104,14 +113,14 @@ def rows_of(data: Any, rows: Any) -> Any:
     """Some rows of an array, a frame or a sparse matrix, as what it is."""
     from sklearn.utils import _safe_indexing
 
-    return _safe_indexing(data, rows)
+    return _safe_indexing(indexable(data), rows)
 
 
 def columns_of(data: Any, columns: Any) -> Any:
     """Some columns, by number, of an array, a frame or a sparse matrix, as what it is."""
     from sklearn.utils import _safe_indexing
 
-    return _safe_indexing(data, columns, axis=1)
+    return _safe_indexing(indexable(data), columns, axis=1)
 
 
 def in_parallel(
@@ -133,18 +142,37 @@ def in_parallel(
     return workers(delayed(function)(*arguments) for arguments in calls)
 
 
+def scorer_parts(
+    scorer: Any,
+) -> tuple[Callable[..., Any], bool, dict[str, Any], tuple[str, ...]] | None:
+    """What `make_scorer` was given; None for anything but its scorers.
+
+    The function, whether greater is better, further arguments of the function, and the methods of an
+    estimator that its second argument may come from, in order.
+    """
+    names = ("_score_func", "_sign", "_kwargs", "_response_method")
+    if not all(hasattr(scorer, name) for name in names):
+        return None
+    function, sign, settings, response = (getattr(scorer, name) for name in names)
+    methods = (response,) if isinstance(response, str) else tuple(response)
+    return function, sign > 0, dict(settings), methods
+
+
 def seed_from(random_state: Any) -> int:
     """One integer drawn from a `random_state` of any kind scikit-learn allows."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def seeded_clone(template: Any, random: np.random.RandomState) -> Any:
-    """A copy whose every random_state, nested ones too, is drawn from `random`."""
+def seeded_clone(template: Any, random: np.random.RandomState, *, keep_set: bool = False) -> Any:
+    """A copy whose every random_state, nested ones too, is drawn from `random`.
+
+    With `keep_set` those that are not None stay: the copy's own luck is then the same at every fit.
+    """
     learner = clone(template)
-    names = sorted(
-        name
-        for name in learner.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
-    seeds = {name: int(random.randint(np.iinfo(np.int32).max)) for name in names}
+    seeds = {
+        name: int(random.randint(np.iinfo(np.int32).max))
+        for name, value in sorted(learner.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state"))
+        and not (keep_set and value is not None)
+    }
     return learner.set_params(**seeds) if seeds else learner

@@ -6,15 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._digits import changed_by_float64, warn_of_lost_digits
 from bosquet._sklearn import check_classification_targets, type_of_target
 from bosquet._warnings import warn_user
+from bosquet._weights import power_of_two, warn_of_rescaling
 
 LARGEST_TARGET = 1e30
 NO_WEIGHT = np.zeros(0)
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Weights as float64, empty where there are none (or all are 1)."""
+def check_sample_weight(
+    sample_weight: Any, n_rows: int, *, keep_scale: bool = False, scale_matters: bool = False
+) -> np.ndarray:
+    """Weights as float64, empty where there are none (or all are 1).
+
+    Weights so large or small that their sums would not be numbers are multiplied by a power of two, unless
+    `keep_scale`; with a warning where `scale_matters`, since parameters are compared with sums of weights
+    or some learner is given them.
+    """
     if sample_weight is None:
         return NO_WEIGHT
     weight = np.asarray(sample_weight, dtype=float)
@@ -32,6 +41,11 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
         raise ValueError(f"sample_weight[{row}] is {weight[row]:g}; weights must not be negative")
     if not weight.any():
         raise ValueError("every sample_weight is zero: there is nothing to learn from")
+    factor = 1.0 if keep_scale else power_of_two(weight)
+    if factor != 1:
+        if scale_matters:
+            warn_of_rescaling(factor, weight)
+        weight = weight * factor
     return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
 
 
@@ -43,6 +57,9 @@ def check_finite_target(y: Any, name: str = "y") -> np.ndarray:
         array = np.asarray(y)
         if array.dtype.kind == "c":
             raise ValueError("Complex data not supported: y has complex numbers")
+        example = changed_by_float64(array)
+        if example is not None:
+            warn_of_lost_digits([name], example, "subtract a constant before fitting")
         array = np.asarray(array, dtype=float)
     except (TypeError, ValueError) as error:
         if "Complex" in str(error):
@@ -155,11 +172,14 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def weigh_classes(class_weight: Any, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def weigh_classes(
+    class_weight: Any, labels: np.ndarray, weight: np.ndarray, *, keep_scale: bool = False
+) -> np.ndarray:
     """Row weights times class weights; `class_weight` as scikit-learn has it."""
     if class_weight is None:
         return weight
     from sklearn.utils.class_weight import compute_sample_weight
 
     by_class = compute_sample_weight(class_weight, labels)
-    return check_sample_weight(by_class * weight if weight.size else by_class, len(labels))
+    both = by_class * weight if weight.size else by_class
+    return check_sample_weight(both, len(labels), keep_scale=keep_scale)

@@ -300,13 +300,3 @@ def test_the_number_of_jobs_does_not_matter(threads, two_classes, regression):
         for n in (1, threads)
     ]
     assert np.array_equal(numbers[0].predict(X), numbers[1].predict(X))
-
-
-def test_the_old_name_of_estimator_still_works(regression):
-    X, y = regression
-    with pytest.warns(FutureWarning, match="use estimator"):
-        old = BaggingRegressor(base_estimator=Ridge(), random_state=0).fit(X, y)
-    new = BaggingRegressor(Ridge(), random_state=0).fit(X, y)
-    assert np.array_equal(old.predict(X), new.predict(X))
-    with pytest.raises(ValueError, match="both"):
-        BaggingRegressor(Ridge(), base_estimator=Ridge()).fit(X, y)

@@ -6,7 +6,7 @@ from scipy.linalg import hadamard
 
 from bosquet import BaggingRegressor
 from bosquet.bagging import ambiguity
-from bosquet.reference import bagging as twin
+from bosquet.reference import bagging as reference
 
 RANDOM = np.random.default_rng(0)
 PREDICTIONS = RANDOM.normal(size=(40, 5)) + RANDOM.normal(size=(40, 1))
@@ -18,7 +18,7 @@ def test_the_error_of_the_mean_is_the_mean_error_less_the_ambiguity(weights):
     parts = ambiguity(PREDICTIONS, TRUTH, weights)
     assert parts.error_of_mean == pytest.approx(parts.mean_error - parts.ambiguity, rel=1e-12)
     assert parts.ambiguity > 0
-    assert parts[:3] == pytest.approx(twin.ambiguity(PREDICTIONS, TRUTH, weights or [1] * 5))
+    assert parts[:3] == pytest.approx(reference.ambiguity(PREDICTIONS, TRUTH, weights or [1] * 5))
 
 
 def test_uncorrelated_centred_errors_divide_the_error_by_the_number_of_learners():

@@ -51,7 +51,6 @@ def test_learners_that_cannot_say_what_a_variant_wants_are_told():
 def test_an_estimator_must_be_an_object_that_fits_and_predicts():
     refuses(AdaBoostClassifier(TheirTree), "an object, not its class", error=TypeError)
     refuses(AdaBoostClassifier("stump"), "with fit and predict", error=TypeError)
-    refuses(AdaBoostClassifier(SVC(), base_estimator=SVC()), "both set")
 
 
 def test_the_error_of_a_learner_is_shown_with_its_round():
@@ -111,12 +110,6 @@ def test_bad_labels_and_weights_are_told():
         sample_weight=np.where(np.arange(60) == 2, -1, 1),
     )
     refuses(AdaBoostClassifier(), "missing", y=np.array(["a", None] * 30, dtype=object))
-
-
-def test_the_old_name_of_estimator_works_with_a_warning():
-    with pytest.warns(FutureWarning, match="use estimator"):
-        model = AdaBoostClassifier(base_estimator=SVC(), n_estimators=3).fit(X, Y)
-    assert isinstance(model.estimators_[0], SVC)
 
 
 # ------------------------------------------------------------------ losses

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loss_cases import POSITIVE, TRAITS
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
 
@@ -51,10 +52,18 @@ def test_unknown_losses_are_named_with_those_there_are():
     refuses("gradient_hessian", model=GradientBoostingRegressor(loss=object()))
 
 
-@pytest.mark.parametrize(("loss", "bad"), [("poisson", -1.0), ("gamma", 0.0), ("tweedie", -0.5)])
-def test_targets_outside_of_a_loss_name_the_row(loss, bad):
+@pytest.mark.parametrize("name", ["quantile", "expectile"])
+def test_levels_out_of_range_are_named(name):
+    for levels in (0.0, 1.0, [], [0.5, np.nan]):
+        refuses(f"{name}=", model=GradientBoostingRegressor(name, **{name: levels}))
+    several = GradientBoostingRegressor(name, **{name: [0.1, 0.9]})
+    refuses(f"several {name} levels", y=np.column_stack([Y, Y]), model=several)
+
+
+@pytest.mark.parametrize("loss", POSITIVE)
+def test_targets_outside_of_a_loss_name_the_row(loss):
     y = np.abs(Y) + 0.1
-    y[17] = bad
+    y[17] = 0.0 if TRAITS[loss]["targets"] == "positive" else -0.5
     refuses(r"y\[17\]", y=y, model=GradientBoostingRegressor(loss))
 
 

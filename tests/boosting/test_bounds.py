@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
+from sklearn.tree import DecisionTreeClassifier as TheirTree
 
+import bosquet
 from bosquet.boosting import bounds
 from bosquet.boosting._capacity import vc_dim_of_stumps
-from bosquet.theory import pieces_as_vote
+from bosquet.theory import certificate, pieces_as_vote, vc_dim_of_trees
 
 
 def labelings_by_stumps(points):
@@ -45,6 +48,44 @@ def test_the_dimension_of_a_vote_is_the_formula_and_small_numbers_are_read_as_3(
     terms = 10 * (5 + 1)
     assert bounds.vc_dim_of_vote(10, 5) == pytest.approx(terms * (3 * math.log(terms) + 2))
     assert bounds.vc_dim_of_vote(1, 2) == bounds.vc_dim_of_vote(3, 3)
+
+
+@pytest.mark.parametrize(("T", "d"), [(1, 2), (2, 5), (50, 2), (50, 7)])
+def test_the_vc_bound_prints_the_numbers_that_it_is_computed_with(T, d):
+    bound = bounds.vc_bound(0.1, T, d, 10**6)
+    terms = bound.at["T"] * (bound.at["d"] + 1)
+    assert bound.at["D"] == pytest.approx(terms * (3 * math.log(terms) + 2))
+    small = [f"{name} = {value}" for name, value in (("T", T), ("d", d)) if value < 3]
+    told = f"[{' and '.join(small)} read as 3]"
+    assert (told in str(bound)) == bool(small)
+
+
+@pytest.mark.parametrize(
+    ("limits", "theorys"),
+    [
+        ({"max_depth": 1}, {"max_depth": 1}),
+        ({"max_depth": 2}, {"max_depth": 2}),
+        ({"max_leaf_nodes": 4}, {"max_leaf_nodes": 4}),
+        ({"max_leaf_nodes": 4, "max_depth": 30}, {"max_leaf_nodes": 4}),
+        ({"max_leaf_nodes": 500, "max_depth": 3}, {"max_depth": 3}),
+        ({"max_depth": 35}, {"max_depth": 35}),  # counted up one by one it took hours
+    ],
+)
+@pytest.mark.parametrize(
+    ("boosted", "tree"),
+    [
+        (bosquet.AdaBoostClassifier, bosquet.DecisionTreeClassifier),
+        (bosquet.AdaBoostClassifier, TheirTree),
+        (TheirAdaBoost, TheirTree),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:boosting ended after 1 of 2 rounds")
+def test_certificates_have_the_dimension_that_theory_has(boosted, tree, limits, theorys):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 10))
+    model = boosted(tree(**limits), n_estimators=2).fit(X, X[:, 0] + X[:, 1] > 0.3)
+    found = certificate(model, X, X[:, 0] + X[:, 1] > 0.3)
+    assert found.vc_dim == int(vc_dim_of_trees(10, **theorys))
 
 
 def test_the_vc_bound_by_hand():

@@ -1,4 +1,4 @@
-"""BrownBoost: its guarantee, its twin, and what noise does to it and to AdaBoost."""
+"""BrownBoost: its guarantee, its reference, and what noise does to it and to AdaBoost."""
 
 import math
 import pickle
@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bosquet
 from bosquet import AdaBoostClassifier, BrownBoostClassifier, DecisionTreeClassifier
-from bosquet.reference import brownboost as twin
+from bosquet.reference import brownboost as reference
 
 
 def noisy_half_space(rows, noise, seed=0, features=5):
@@ -61,14 +61,14 @@ def test_when_the_time_is_up_the_training_error_is_at_most_the_target(seed, nois
         assert model.times_.sum() == pytest.approx(model.c_)
 
 
-def test_rounds_are_those_of_the_twin():
+def test_rounds_are_those_of_the_reference():
     # On columns of -1 and +1 a stump is a column, its opposite, or a constant.
     random = np.random.default_rng(3)
     X = random.choice([-1.0, 1.0], size=(60, 7))
     y = np.sign(X[:, 0] + X[:, 1] + X[:, 2] + 0.5 * random.normal(size=60))
     model = quietly(BrownBoostClassifier(n_estimators=8, target_error=0.1), X, y)
     said = np.column_stack([X, -X, np.ones(60), -np.ones(60)])
-    rounds, margins, left = twin.brownboost(y[:, None] * said, twin.time_for(0.1), 8)
+    rounds, margins, left = reference.brownboost(y[:, None] * said, reference.time_for(0.1), 8)
     assert len(rounds) == model.n_iter_ > 3
     np.testing.assert_allclose(model.estimator_weights_, [r.alpha for r in rounds], rtol=1e-5)
     np.testing.assert_allclose(model.times_, [r.time for r in rounds], rtol=1e-5)

@@ -1,4 +1,4 @@
-"""A round of BrownBoost keeps the potential, ends where it should, and agrees with the twin."""
+"""A round of BrownBoost keeps the potential, ends where it should, and agrees with the reference."""
 
 import math
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bosquet.boosting._brownian import Curve, potential, row_weights, take_step, time_for
-from bosquet.reference import brownboost as twin
+from bosquet.reference import brownboost as reference
 
 
 def random_round(seed, rows, c, real_valued):
@@ -65,7 +65,7 @@ def test_alpha_and_time_are_those_of_the_differential_equation(seed, real_valued
     if row_weights(margins, time_left, c, share) @ worth < 0:
         worth = -worth
     step = take_step(Curve(worth, margins, time_left, c, share), 0.0)
-    alpha, t = twin.follow(worth, margins, time_left, c, 0.0, math.sqrt(c) / 200)
+    alpha, t = reference.follow(worth, margins, time_left, c, 0.0, math.sqrt(c) / 200)
     assert step.alpha == pytest.approx(alpha, rel=1e-6)
     assert step.time == pytest.approx(t, rel=1e-6)
 
@@ -86,6 +86,6 @@ def test_with_much_time_the_first_round_is_that_of_adaboost():
 
 
 @pytest.mark.parametrize("error", [0.5, 0.1, 1e-3, 1e-9])
-def test_the_time_for_a_target_error_is_the_twins(error):
-    assert time_for(error) == pytest.approx(twin.time_for(error), rel=1e-6)
+def test_the_time_for_a_target_error_is_the_references(error):
+    assert time_for(error) == pytest.approx(reference.time_for(error), rel=1e-6)
     assert math.erfc(math.sqrt(time_for(error))) == pytest.approx(error, rel=1e-5)

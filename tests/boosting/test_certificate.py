@@ -1,4 +1,4 @@
-"""A certificate is what its rounds say: the twin's numbers, bounds that hold, reasons for the rest."""
+"""A certificate is what its rounds say: the reference's numbers, bounds that hold, reasons for the rest."""
 
 import dataclasses
 import pickle
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bosquet.boosting.certificate import Certificate
-from bosquet.reference import certificate as twin
+from bosquet.reference import certificate as reference
 
 COLUMNS = [
     "errors",
@@ -52,18 +52,18 @@ def votes(draw, elements=signs):
 
 
 @given(votes())
-def test_a_certificate_has_the_columns_of_the_twin_and_its_bounds_hold(vote):
+def test_a_certificate_has_the_columns_of_the_reference_and_its_bounds_hold(vote):
     said, y = vote
     alphas = boost(said, y)
     if not np.abs(alphas).sum() > 1e-6:
         return
-    found = twin.certificate(said, alphas, y)
+    found = reference.certificate(said, alphas, y)
     certificate = certify(found)
     for name in COLUMNS:
         np.testing.assert_allclose(getattr(certificate, name), found[name], rtol=1e-9, atol=1e-12)
     for theta in (-0.5, 0.0, 0.3, 1.0):
         assert certificate.margin_distribution(theta) == pytest.approx(
-            twin.share_up_to(found["margins"], theta)
+            reference.share_up_to(found["margins"], theta)
         )
     assert certificate.holds(), certificate.checks()
 
@@ -74,7 +74,7 @@ def test_the_product_bounds_the_error_for_shrunk_weights_too(vote, shrinkage):
     alphas = boost(said, y, shrinkage)
     if not np.abs(alphas).sum() > 1e-6:
         return
-    certificate = certify(twin.certificate(said, alphas, y))
+    certificate = certify(reference.certificate(said, alphas, y))
     assert certificate.holds(), certificate.checks()
     if certificate.exponential_bound is not None:
         assert (certificate.product <= certificate.exponential_bound + 1e-9).all()
@@ -84,14 +84,14 @@ def test_the_product_bounds_the_error_for_shrunk_weights_too(vote, shrinkage):
 def test_the_product_bounds_the_error_for_any_weights_and_answers_between_minus_1_and_1(vote, data):
     said, y = vote
     alphas = data.draw(arrays(float, said.shape[0], elements=st.floats(0.01, 3)))
-    assert certify(twin.certificate(said, alphas, y)).holds()
+    assert certify(reference.certificate(said, alphas, y)).holds()
 
 
 def test_answers_between_minus_1_and_1_keep_the_exponential_bounds_under_the_same_rule():
     generator = np.random.default_rng(0)
     y = generator.choice([-1.0, 1.0], 40)
     said = np.clip(0.3 * y + generator.uniform(-1, 1, (15, 40)), -1, 1)
-    certificate = certify(twin.certificate(said, boost(said, y), y))
+    certificate = certify(reference.certificate(said, boost(said, y), y))
     assert certificate.exponential_bound is not None
     assert certificate.holds()
 
@@ -99,7 +99,7 @@ def test_answers_between_minus_1_and_1_keep_the_exponential_bounds_under_the_sam
 def two_rounds():
     y = np.array([1.0, 1.0, -1.0, -1.0])
     said = np.array([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, -1.0, -1.0]])
-    return twin.certificate(said, boost(said, y), y)
+    return reference.certificate(said, boost(said, y), y)
 
 
 def test_a_broken_record_is_found_out():
@@ -116,7 +116,7 @@ def test_shrunk_weights_lose_the_exponential_bounds_and_the_reason_is_printed():
     y = np.array([1.0] * 10)
     said = np.ones((3, 10))
     said[0, :4] = said[1, 4:7] = said[2, 7:] = -1
-    certificate = certify(twin.certificate(said, boost(said, y, 0.1), y))
+    certificate = certify(reference.certificate(said, boost(said, y, 0.1), y))
     assert certificate.product is not None
     assert certificate.exponential_bound is None
     assert certificate.smallest_edge_bound is None

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from loss_cases import REGRESSION, TWO_CLASSES
 from sklearn.metrics import log_loss, mean_absolute_error
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
@@ -11,19 +12,8 @@ from sklearn.tree import DecisionTreeRegressor
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting._progress import ProgressBar, RoundInfo
 
-REGRESSION_LOSSES = [
-    "squared_error",
-    "absolute_error",
-    "huber",
-    "quantile",
-    "log_cosh",
-    "poisson",
-    "gamma",
-    "tweedie",
-]
 
-
-@pytest.mark.parametrize("loss", REGRESSION_LOSSES)
+@pytest.mark.parametrize("loss", REGRESSION)
 @pytest.mark.parametrize("step", ["newton", "gradient"])
 def test_every_regression_loss_falls_and_learns(loss, step, regression):
     X, y = regression
@@ -34,7 +24,7 @@ def test_every_regression_loss_falls_and_learns(loss, step, regression):
     assert model.score(X, y) > 0.7
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "exponential", "squared_hinge"])
+@pytest.mark.parametrize("loss", TWO_CLASSES)
 @pytest.mark.parametrize("step", ["newton", "gradient"])
 def test_every_classification_loss_learns_and_gives_probabilities(loss, step, two_classes):
     X, y = two_classes
@@ -64,6 +54,26 @@ def test_quantile_levels_cover_their_share(regression):
     )
     below = (y[:, None] < model.fit(X, y).predict(X)).mean(axis=0)
     np.testing.assert_allclose(below, levels, atol=0.06)
+
+
+def test_expectile_levels_balance_what_lies_above_and_below(regression):
+    X, y = regression
+    levels = np.array([0.1, 0.5, 0.9])
+    model = GradientBoostingRegressor(
+        "expectile", expectile=levels, n_estimators=80, max_leaf_nodes=6
+    ).fit(X, 1000 * y)
+    residuals = 1000 * y[:, None] - model.predict(X)
+    above = np.maximum(residuals, 0).sum(axis=0)
+    below = np.maximum(-residuals, 0).sum(axis=0)
+    np.testing.assert_allclose(below / (above + below), levels, atol=0.02)
+
+
+def test_the_middle_expectile_is_least_squares(regression):
+    X, y = regression
+    options = {"n_estimators": 20, "random_state": 0}
+    expected = GradientBoostingRegressor(**options).fit(X, y).predict(X)
+    middle = GradientBoostingRegressor("expectile", **options).fit(X, y).predict(X)
+    np.testing.assert_allclose(middle, expected, rtol=1e-6)
 
 
 def test_early_stopping_keeps_the_best_round_of_the_rows_set_aside(two_classes):

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bosquet
 from bosquet import LPBoostClassifier
 from bosquet.boosting._margin_programme import MarginProgramme, soft_margin
-from bosquet.reference import lpboost as twin
+from bosquet.reference import lpboost as reference
 from bosquet.theory import certificate as theory_certificate
 from bosquet.theory import game_value, maximal_margin
 
@@ -52,8 +52,8 @@ def small_sample(seed, rows=30, features=3, noise=0.0):
 def test_the_value_is_that_of_the_programme_with_every_stump(seed, nu, noise):
     X, y = small_sample(seed, noise=noise)
     worths = y[:, None] * every_stump(X)
-    value, _, _ = twin.largest_margin(worths, nu)
-    dual, _ = twin.hardest_rows(worths, nu)
+    value, _, _ = reference.largest_margin(worths, nu)
+    dual, _ = reference.hardest_rows(worths, nu)
     assert value == pytest.approx(dual, abs=1e-7)
     if value < 1e-9:
         return  # some distribution leaves no stump an edge, maybe the even one: nothing to boost
@@ -66,7 +66,7 @@ def test_the_value_is_that_of_the_programme_with_every_stump(seed, nu, noise):
 @given(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.4]))
 def test_vote_and_distribution_prove_the_value_from_both_sides(seed, nu):
     X, y = small_sample(seed, noise=0.5)
-    if twin.hardest_rows(y[:, None] * every_stump(X), nu)[0] < 1e-9:
+    if reference.hardest_rows(y[:, None] * every_stump(X), nu)[0] < 1e-9:
         return
     model = LPBoostClassifier(nu=nu, n_estimators=1000).fit(X, y)
     # From below: the margins of the vote.

@@ -1,10 +1,13 @@
 """What the boosting family says to those who give it something else than it expects."""
 
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 import bosquet
 
@@ -105,6 +108,83 @@ def test_the_error_of_a_learner_without_an_edge_has_a_public_name_and_its_error(
     with pytest.raises(WorseThanChance) as caught:
         bosquet.AdaBoostClassifier().fit(corners, [0, 1, 1, 0])
     assert caught.value.error == pytest.approx(0.5)
+
+
+class Sure(RegressorMixin, BaseEstimator):
+    """Right on 70 of 100 rows, and there by `right`; wrong on the others by 1."""
+
+    def __init__(self, right=0.1):
+        self.right = right
+
+    def fit(self, X, y, sample_weight=None):
+        self.n_features_in_ = 1
+        return self
+
+    def predict(self, X):
+        row = np.asarray(X)[:, 0].astype(int)
+        return np.where(row < 70, self.right, -1.0) * np.where(row % 2 == 1, 1.0, -1.0)
+
+
+ROWS, PARITY = np.arange(100.0)[:, None], np.arange(100) % 2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        bosquet.AdaBoostClassifier(Sure()),
+        bosquet.AdaBoostClassifier(Sure(), variant="mada"),
+        bosquet.AnyBoostClassifier(estimator=Sure()),
+        bosquet.BrownBoostClassifier(Sure()),
+        bosquet.LPBoostClassifier(Sure()),
+    ],
+)
+def test_the_error_of_a_real_valued_learner_is_half_of_what_it_lacks_of_full_agreement(model):
+    # ε = ½(1 - Σ w y h) = ½(1 - 0.7 · 0.1 + 0.3) = 0.615, though only 0.3 of the signs are wrong.
+    with pytest.raises(
+        bosquet.boosting.WorseThanChance, match=r"ε = 0\.615, and guessing"
+    ) as caught:
+        model.fit(ROWS, PARITY)
+    assert caught.value.error == pytest.approx(0.615)
+
+
+@pytest.mark.parametrize("variant", ["gentle", "logit"])
+@pytest.mark.parametrize(("right", "error"), [(0.1, 0.615), (-5.0, 0.88)])
+def test_numbers_of_any_size_are_scaled_for_their_error(variant, right, error):
+    # ½(1 + 0.7 · 5/5 + 0.3 · 1/5) = 0.88
+    model = bosquet.AdaBoostClassifier(Sure(right), variant=variant)
+    with pytest.raises(bosquet.boosting.WorseThanChance, match=rf"ε = {error}, and guessing"):
+        model.fit(ROWS, PARITY)
+
+
+def test_an_end_in_mid_course_has_the_same_error():
+    model = bosquet.AdaBoostClassifier(Sure(right=0.5), n_estimators=50)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(ROWS, PARITY)
+    told = float(re.search(r"ε = ([\d.]+), and guessing", model.stopped_because_)[1])
+    assert told >= 0.5
+
+
+def test_estimator_errors_and_certificates_have_the_same_error():
+    for model in (
+        bosquet.BrownBoostClassifier(Sure(right=0.8), n_estimators=1),
+        bosquet.LPBoostClassifier(Sure(right=0.8), n_estimators=1),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(ROWS, PARITY)
+        # ½(1 - 0.7 · 0.8 + 0.3)
+        assert model.certificate_.errors == pytest.approx([0.37])
+
+
+def test_a_real_valued_learner_whose_signs_are_all_right_is_not_said_to_have_no_error():
+    class Shy(Sure):
+        def predict(self, X):
+            return 0.4 * np.where(np.asarray(X)[:, 0] % 2 == 1, 1.0, -1.0)
+
+    with pytest.warns(ConvergenceWarning):
+        model = bosquet.AnyBoostClassifier(estimator=Shy(), n_estimators=5).fit(ROWS, PARITY)
+    assert "every sign is right" in model.stopped_because_
+    assert model.estimator_errors_ == pytest.approx([0.3])
 
 
 def test_what_fits_says_nothing():

@@ -22,7 +22,7 @@ from bosquet import AdaBoostRegressor, DecisionTreeRegressor
 from bosquet._sklearn import seed_from
 from bosquet.boosting._mean_loss import staged_medians, weighted_median
 from bosquet.boosting._reweighting import Reweighting
-from bosquet.reference import adaboost_r2 as twin
+from bosquet.reference import adaboost_r2 as reference
 
 LOSSES = ["linear", "square", "exponential"]
 
@@ -33,20 +33,20 @@ def friedman():
     return X[:200], y[:200], X[200:], y[200:]
 
 
-def of_the_twin(X, y, *, depth=2, seed=0, unit=1.0, n_rounds=12, **options):
-    """The twin on Bosquet's own draws and trees."""
+def of_the_reference(X, y, *, depth=2, seed=0, unit=1.0, n_rounds=12, **options):
+    """The reference on Bosquet's own draws and trees."""
     drawn = Reweighting(seed_from(seed), resample=True)
 
     def fit(counts):
         tree = DecisionTreeRegressor(max_depth=depth).fit(X, y, sample_weight=counts)
         return tree.predict(X)
 
-    return twin.adaboost_r2(y, fit, lambda t, p: drawn(p, t), n_rounds, unit=unit, **options)
+    return reference.adaboost_r2(y, fit, lambda t, p: drawn(p, t), n_rounds, unit=unit, **options)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("learning_rate", [1.0, 0.4])
-def test_learners_weights_and_predictions_are_the_twins(friedman, loss, learning_rate):
+def test_learners_weights_and_predictions_are_the_references(friedman, loss, learning_rate):
     X, y, *_ = friedman
     model = AdaBoostRegressor(
         DecisionTreeRegressor(max_depth=2),
@@ -56,14 +56,14 @@ def test_learners_weights_and_predictions_are_the_twins(friedman, loss, learning
         error_unit=8.0,
         random_state=0,
     ).fit(X, y)
-    each, weights, shares = of_the_twin(X, y, loss=loss, learning_rate=learning_rate, unit=8.0)
+    each, weights, shares = of_the_reference(X, y, loss=loss, learning_rate=learning_rate, unit=8.0)
     assert len(weights) == 12
     np.testing.assert_allclose(model.estimator_weights_, weights, rtol=1e-9)
     np.testing.assert_allclose(model.estimator_errors_, shares, rtol=1e-9)
-    medians = [twin.weighted_median(each[:, i], weights) for i in range(len(y))]
+    medians = [reference.weighted_median(each[:, i], weights) for i in range(len(y))]
     np.testing.assert_allclose(model.predict(X), medians, rtol=1e-12)
     mean = model.set_params(combine="mean").predict(X)
-    by_hand = [twin.weighted_mean(each[:, i], weights) for i in range(len(y))]
+    by_hand = [reference.weighted_mean(each[:, i], weights) for i in range(len(y))]
     np.testing.assert_allclose(mean, by_hand, rtol=1e-9)
 
 
@@ -93,8 +93,8 @@ def test_with_restart_the_rounds_begin_again_from_even_weights(seed):
     X = random.normal(size=(150, 2))
     y = np.sign(X[:, 0]) + 0.2 * random.standard_t(3, size=150)
     options = {"loss": "linear", "n_rounds": 40, "depth": 1, "seed": seed}
-    weights = of_the_twin(X, y, restart=True, **options)[1]
-    stopped = of_the_twin(X, y, restart=False, **options)[1]
+    weights = of_the_reference(X, y, restart=True, **options)[1]
+    stopped = of_the_reference(X, y, restart=False, **options)[1]
     model = AdaBoostRegressor(
         DecisionTreeRegressor(max_depth=1), 40, on_large_error="restart", random_state=seed
     ).fit(X, y)
@@ -133,19 +133,19 @@ def test_linear_and_square_reweight_as_scikit_learn_does_and_exponential_does_no
     for loss in LOSSES:
         quotient = np.abs(errors) / np.abs(errors).max()
         theirs = {"linear": quotient, "square": quotient**2, "exponential": 1 - np.exp(-quotient)}
-        ours = twin.losses(errors, loss, np.abs(errors).max())
+        ours = reference.losses(errors, loss, np.abs(errors).max())
         same = np.allclose(ours / ours.max(), theirs[loss])
         assert same == (loss != "exponential")
         assert p @ ours / ours.max() < 0.5
 
 
-def test_weighted_medians_by_row_and_by_stage_are_the_twins():
+def test_weighted_medians_by_row_and_by_stage_are_the_references():
     random = np.random.default_rng(0)
     values = random.integers(0, 4, size=(30, 7)).astype(float)
     weights = random.uniform(0.1, 2, size=7)
     staged = list(staged_medians(values, weights))
     for n in range(1, 8):
-        by_hand = [twin.weighted_median(row[:n], weights[:n]) for row in values]
+        by_hand = [reference.weighted_median(row[:n], weights[:n]) for row in values]
         np.testing.assert_array_equal(staged[n - 1], by_hand)
     np.testing.assert_array_equal(weighted_median(values, weights), staged[-1])
 
@@ -234,16 +234,6 @@ def test_missing_values_and_categories_reach_the_native_trees():
     model = AdaBoostRegressor(random_state=0).fit(frame, y)
     assert model.score(frame, y) > 0.9
     assert list(model.feature_names_in_) == ["x", "kind"]
-
-
-def test_base_estimator_still_works_with_a_warning(friedman):
-    X, y, X_test, _ = friedman
-    with pytest.warns(FutureWarning, match="base_estimator is the old name"):
-        old = AdaBoostRegressor(base_estimator=Ridge(), n_estimators=3, random_state=0).fit(X, y)
-    new = AdaBoostRegressor(Ridge(), 3, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(old.predict(X_test), new.predict(X_test))
-    with pytest.raises(ValueError, match="both set"):
-        AdaBoostRegressor(Ridge(), base_estimator=Ridge()).fit(X, y)
 
 
 @pytest.mark.parametrize(

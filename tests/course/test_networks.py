@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bosquet.datasets import Moons
-from bosquet.study.method import TableShape
 from bosquet.study.methods import METHODS
-from bosquet.study.pipelines import model_of
+from bosquet.study.methods.method import TableShape
+from bosquet.study.methods.pipelines import model_of
 
 MANY = TableShape("binary", 5000, 2, 0, 2, 2, 0.5)
 FEW = TableShape("binary", 300, 2, 0, 2, 2, 0.5)

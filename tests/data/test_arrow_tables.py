@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from bosquet.data import TableEncoder
+from bosquet.data.arrow_tables import read_arrow
 
 pa = pytest.importorskip("pyarrow")
 
@@ -26,6 +27,26 @@ def test_numbers_in_one_chunk_are_the_tables_own_memory():
     assert np.shares_memory(read(pa.array(values))[1], values)
 
 
+class HalvesOfArrow16:
+    """A column of halves whose gaps cannot be filled, as those of pyarrow 16."""
+
+    def __init__(self, column):
+        self._column = column
+
+    def __getattr__(self, name):
+        return getattr(self._column, name)
+
+    def fill_null(self, value):
+        raise pa.ArrowNotImplementedError("no kernel matching input types (halffloat, halffloat)")
+
+
+def test_halves_with_nulls_are_read_where_arrow_cannot_fill_them():
+    column = pa.array([np.float16(1.5), None, np.float16(0)], pa.float16())
+    for one in (column, pa.chunked_array([column])):
+        found = read_arrow(HalvesOfArrow16(one), "column 0").as_quantities()
+        np.testing.assert_array_equal(found, [1.5, np.nan, 0])
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint32", "float16", "float32", "float64"])
 def test_nulls_are_nan(dtype):
     values = [np.float16(1), None, np.float16(0)] if dtype == "float16" else [1, None, 0]
@@ -43,11 +64,11 @@ def test_booleans_and_decimals_are_numbers():
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
 def test_text_gives_the_same_levels_and_codes_in_every_type_and_any_chunks(kind):
     values = ["z", None, "a", "z", "é"]
-    whole = pa.array(values)
-    parts = pa.chunked_array([values[:2], [], values[2:]])
+    own = pa.string() if kind == "dictionary" else getattr(pa, kind)()
+    whole = pa.array(values, own)
+    parts = pa.chunked_array([values[:2], [], values[2:]], own)
     for column in (whole, parts):
-        typed = column.dictionary_encode() if kind == "dictionary" else None
-        levels, codes = read(column.cast(getattr(pa, kind)()) if typed is None else typed)
+        levels, codes = read(column.dictionary_encode() if kind == "dictionary" else column)
         assert levels == ["a", "z", "é"]
         assert codes.tolist() == [1, -1, 0, 1, 2]
 
@@ -99,3 +120,15 @@ def test_a_stream_that_is_no_table_is_refused():
 def test_other_types_are_refused_by_name(values):
     with pytest.raises(TypeError, match="column 'x' has type"):
         read(values)
+
+
+def test_a_missing_level_stays_missing_where_learners_are_given_an_array():
+    from bosquet import BaggingClassifier, SuperLearnerClassifier, VotingClassifier
+    from bosquet.trees import DecisionTreeClassifier
+
+    colours = pa.array(["red", None, "blue"] * 20).dictionary_encode()
+    table = pa.table({"colour": colours, "noise": np.random.default_rng(0).random(60)})
+    y = np.tile(["hot", "unknown", "cold"], 20)
+    members = [("tree", DecisionTreeClassifier()), ("other", DecisionTreeClassifier(max_depth=3))]
+    for model in (BaggingClassifier(), VotingClassifier(members), SuperLearnerClassifier(members)):
+        assert (model.fit(table, y).predict(table) == y).all(), model

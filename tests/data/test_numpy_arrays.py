@@ -117,7 +117,7 @@ def test_numbers_of_a_categorical_column_lie_beside_views_of_the_others():
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
 @pytest.mark.parametrize("kind", ["matrix", "array"])
-def test_every_sparse_form_gives_the_numbers_of_its_dense_twin(form, kind):
+def test_every_sparse_form_gives_the_numbers_of_its_dense_reference(form, kind):
     dense = np.where(RNG.random((7, 4)) < 0.4, RNG.random((7, 4)), 0.0)
     dense[2, 1] = np.nan
     X = getattr(scipy.sparse, f"csr_{kind}")(dense).asformat(form)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bosquet.datasets import Twonorm, Xor, make_moons
 from bosquet.discriminant import DensityDiscriminant
-from bosquet.reference import discriminant as twin
+from bosquet.reference import discriminant as reference
 
 
 @parametrize_with_checks([DensityDiscriminant(), DensityDiscriminant("neighbours")])
@@ -40,24 +40,24 @@ def test_the_class_is_that_of_the_largest_weighted_density(table, kernel, width)
         ask, model.predict_proba(ask), model.log_densities(ask), strict=True
     ):
         densities = [
-            twin.kernel_density(row / scale, X[y == k] / scale, width, kernel)
+            reference.kernel_density(row / scale, X[y == k] / scale, width, kernel)
             for k in range(y.max() + 1)
         ]
         np.testing.assert_allclose(np.exp(logs) * scale.prod(), densities, rtol=1e-9)
-        np.testing.assert_allclose(said, twin.posterior(densities, priors), rtol=1e-9)
+        np.testing.assert_allclose(said, reference.posterior(densities, priors), rtol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
 @given(tables(), st.integers(1, 6))
-def test_neighbours_are_counted_as_the_twin_counts_them(table, k):
+def test_neighbours_are_counted_as_the_reference_counts_them(table, k):
     X, y, rng = table
     priors = rng.uniform(0.1, 1, y.max() + 1)
     model = DensityDiscriminant("neighbours", n_neighbors=k, priors=priors).fit(X, y)
     scale = X.std(axis=0)
     ask = rng.normal(size=(5, X.shape[1])) * scale
     for row, said in zip(ask, model.predict_proba(ask), strict=True):
-        densities = twin.neighbour_densities(row / scale, X / scale, y, y.max() + 1, k)
-        np.testing.assert_allclose(said, twin.posterior(densities, priors), rtol=1e-9)
+        densities = reference.neighbour_densities(row / scale, X / scale, y, y.max() + 1, k)
+        np.testing.assert_allclose(said, reference.posterior(densities, priors), rtol=1e-9)
 
 
 @settings(max_examples=20, deadline=None)

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-ROOMS = ["bosquet", *(f"bosquet.{room}" for room in (
+PACKAGES = ["bosquet", *(f"bosquet.{package}" for package in (
     "boosting", "datasets", "discriminant", "experts", "explain", "glm", "io", "plot", "streams", "tables",
     "theory", "trust", "vision",
 ))]  # fmt: skip
@@ -21,11 +21,11 @@ if not DOCS.is_dir():
     pytest.skip("the documentation is not beside the tests", allow_module_level=True)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_public_name_is_on_the_api_page(room):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_on_the_api_page(package):
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api/index.md").read_text(), re.MULTILINE))
     short = {name.rpartition(".")[2] for name in listed}
-    missing = set(importlib.import_module(room).__all__) - short - {"__version__"}
+    missing = set(importlib.import_module(package).__all__) - short - {"__version__"}
     assert not missing
 
 

@@ -111,7 +111,7 @@ def test_within_a_block_the_weights_stand_still(rule):
     assert (weights[16] != weights[15]).any()
     stream = Mixture(rule, block=8)
     for begin in range(0, 48, 8):
-        said = stream.predict(F[begin : begin + 8])
+        said = stream.predict_step(F[begin : begin + 8])
         assert np.array_equal(said, batch.predictions_[begin : begin + 8])
         stream.update(y[begin : begin + 8])
     stream.partial_fit(F[48:], y[48:])
@@ -329,6 +329,32 @@ def test_predicting_a_table_opens_no_step():
     assert mixture.n_steps_ == len(F) + 1
     with pytest.raises(ValueError, match="predict first"):
         mixture.update(y[0])
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4])
+def test_predicting_as_many_rows_as_a_block_has_changes_nothing(rows):
+    F, y = some_forecasts()
+    mixture = Mixture("boa", randomised=True, gradient=False, block=3, random_state=0).fit(F, y)
+    state = mixture._core.state()
+    mixture.predict(F[:rows])
+    assert not mixture._core.is_open
+    assert mixture._core.state() == state
+    mixture.partial_fit(F, y)
+
+
+def test_a_copy_goes_on_by_itself():
+    F, y = some_forecasts()
+    mixture = Mixture("boa", history=True).fit(F, y)
+    mixture.predict(F[0])
+    core, history = mixture._core, mixture._played
+    state, steps = core.state(), len(history.get("losses"))
+    mixture.update(y[0])
+    mixture.partial_fit(F, y)
+    assert core.state() == state
+    assert core.is_open
+    assert len(history.get("losses")) == steps
+    assert len(mixture.losses_) == 2 * len(F) + 1
+    assert mixture.n_steps_ == 2 * len(F) + 1
 
 
 def test_predicting_again_opens_the_step_anew():

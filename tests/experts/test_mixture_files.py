@@ -70,7 +70,7 @@ def test_everything_that_matters_is_in_the_file(tmp_path):
     )
     with pytest.warns(RangeWarning):
         given.fit(frame, y)
-    given.predict(F[:4])
+    given.predict_step(F[:4])
     given.save(tmp_path / "m")
     again = bosquet.load(tmp_path / "m")
     assert again.rule.get_params() == given.rule.get_params()
@@ -145,10 +145,13 @@ def change(metadata, path, value):
 
 
 HOSTILE = {
-    "another rule's state": (("rule", "name"), "ml-poly"),
-    "a rule that is none": (("rule", "name"), "os.system"),
-    "a rule that is a list": (("rule", "name"), ["boa"]),
-    "parameters of another rule": (("rule", "parameters"), {"share": 0.1}),
+    "another rule's state": (("parameters", "rule"), "ml-poly"),
+    "a rule that is none": (("parameters", "rule"), "os.system"),
+    "a rule that is a list": (("parameters", "rule"), ["boa"]),
+    "a rule with parameters of another": (
+        ("parameters", "rule"),
+        {"estimator": {"name": "BOA", "parameters": {"share": 0.1}}},
+    ),
     "a loss that is none": (("parameters", "loss"), "nonsense"),
     "a prior of another length": (("parameters", "prior"), [1.0, 1.0]),
     "a prior that is zero": (("parameters", "prior"), [1.0, 1.0, 0.0]),
@@ -178,8 +181,8 @@ HOSTILE = {
     "an open step of another shape": (("open",), [[[1.0]], [[1]]]),
     "an open step of text": (("open",), "step"),
     "an open step where all sleep": (("open",), [[[0.0] * 3], [[0] * 3]]),
-    "classes out of nowhere": (("classes",), {"dtype": "int64", "values": [0, 1]}),
-    "a description without a rule": (("rule",), ...),
+    "classes out of nowhere": (("classes",), {"type": "int64", "values": [0, 1]}),
+    "a description without a rule": (("parameters", "rule"), ...),
 }
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from bosquet import Mixture
 from bosquet.experts import (
@@ -204,11 +205,22 @@ def test_a_stream_that_was_not_opened_cannot_be_closed():
     with pytest.raises(ValueError, match="losses= is for"):
         Mixture().update(losses=[1.0])
     block = Mixture(block=2)
-    block.predict([[1.0, 2.0], [1.0, 2.0]])
+    block.predict_step([[1.0, 2.0], [1.0, 2.0]])
     with pytest.raises(ValueError, match="inconsistent numbers"):
         block.update([1.0])
     with pytest.raises(ValueError, match="shape"):
         Mixture("ewa", "log", classes=2).predict([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
+
+
+def test_forecasts_that_are_no_array_are_told_what_to_be():
+    with pytest.raises(ValueError, match=r"must be an array of shape \(n_experts,\).*not dict"):
+        Mixture("boa").predict({"ar": 1.0, "gam": 2.0})
+    with pytest.raises(ValueError, match=r"a step has forecasts of shape \(3, 2\), not \(2, 2\)"):
+        Mixture("boa", block=3).fit(np.ones((4, 2)), np.ones(4)).predict_step(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="X has 3 experts, but the mixture is expecting 2"):
+        Mixture("boa", block=3).fit(np.ones((4, 2)), np.ones(4)).predict_step(np.ones((3, 3)))
+    with pytest.raises(NotFittedError, match=r"predict_step\(forecasts\)"):
+        Mixture("boa", block=3).predict(np.ones((3, 2)))
 
 
 def test_ridge_needs_every_expert():

@@ -106,6 +106,38 @@ def test_the_warm_up_of_classes_lasts_until_all_were_seen():
     assert model.mixture_.n_steps_ == 90 - 61
 
 
+def test_random_state_fixes_models_without_a_seed():
+    X, y = drifting(200)
+    wavering = [("tree", DecisionTreeRegressor(max_features=1)), ("line", SGDRegressor())]
+    one, two = (OnlineMixtureRegressor(wavering, random_state=0).fit(X, y) for _ in range(2))
+    assert np.array_equal(one.predict(X), two.predict(X))
+
+
+def test_rows_that_come_later_leave_the_models_that_were_there_alone():
+    X, y = drifting(200)
+    model = OnlineMixtureRegressor(models()).partial_fit(X[:50], y[:50])
+    model.partial_fit(X[50:100], y[50:100])
+    learner, mixture = model.estimators_[1], model.mixture_
+    said, steps = learner.predict(X), mixture.n_steps_
+    model.partial_fit(X[100:], y[100:])
+    assert np.array_equal(learner.predict(X), said)
+    assert not np.array_equal(model.estimators_[1].predict(X), said)
+    assert (steps, mixture.n_steps_, model.mixture_.n_steps_) == (50, 50, 150)
+
+    class Broken(SGDRegressor):
+        def partial_fit(self, X, y):
+            if len(X) == 1:
+                raise ValueError("one row is too few")
+            return super().partial_fit(X, y)
+
+    model = OnlineMixtureRegressor([*models(), ("broken", Broken())]).partial_fit(X, y)
+    said = model.predict(X)
+    with pytest.raises(ValueError, match="one row"):
+        model.partial_fit(X[:1], y[:1])
+    assert np.array_equal(model.predict(X), said)
+    assert not model.mixture_.__sklearn_is_fitted__()
+
+
 def test_a_failed_fit_leaves_the_model_as_it_was():
     X, y = drifting(100)
     model = OnlineMixtureRegressor(models()).fit(X, y)

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from bosquet import Mixture
 from bosquet.experts import oracle, oracle_table, regret
 from bosquet.experts.losses import loss_matrix
-from bosquet.reference import experts as twin
+from bosquet.reference import experts as reference
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("BOSQUET_DATA", ROOT.parent / "shared" / "data"))
@@ -172,10 +172,10 @@ def electric_load():
     return y[:, None] + errors, y
 
 
-def test_mixtures_of_electric_loads_agree_with_the_twin_and_a_general_minimiser():
+def test_mixtures_of_electric_loads_agree_with_the_reference_and_a_general_minimiser():
     F, y = electric_load()
     mixture = Mixture("ml-poly").fit(F, y)
-    weights = twin.mix(twin.ml_poly(3), F, y, lambda x, y: 2 * (x - y))
+    weights = reference.mix(reference.ml_poly(3), F, y, lambda x, y: 2 * (x - y))
     np.testing.assert_allclose(mixture.weights_, weights[:-1], atol=1e-9)
     scale = 1e4
     found = minimize(

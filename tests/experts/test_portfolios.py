@@ -15,7 +15,7 @@ from bosquet.experts import (
     wealth,
     wealth_table,
 )
-from bosquet.reference import portfolios as twin
+from bosquet.reference import portfolios as reference
 from bosquet.reference import regret_bounds as papers
 
 markets = st.tuples(st.integers(1, 40), st.integers(2, 4)).flatmap(
@@ -30,10 +30,10 @@ def a_market(days=60, stocks=3, seed=0):
     return np.exp(np.random.default_rng(seed).normal(scale=0.1, size=(days, stocks)))
 
 
-def test_exponentiated_gradient_is_the_twins():
+def test_exponentiated_gradient_is_the_references():
     X = a_market()
     model = ExponentiatedGradient(0.7).fit(X)
-    expected = twin.exponentiated_gradient(X, 0.7)
+    expected = reference.exponentiated_gradient(X, 0.7)
     np.testing.assert_allclose(model.portfolios_, expected[:-1], rtol=1e-10)
     np.testing.assert_allclose(model.final_portfolio_, expected[-1], rtol=1e-10)
     np.testing.assert_allclose(model.wealth_, np.cumprod((X * expected[:-1]).sum(axis=1)))
@@ -43,7 +43,7 @@ def test_exponentiated_gradient_is_the_twins():
 @settings(max_examples=50, deadline=None)
 def test_with_two_stocks_universal_wealth_is_an_exact_integral(X):
     model = UniversalPortfolio().fit(X)
-    assert model.wealth_[-1] == pytest.approx(twin.universal_wealth(X), rel=1e-6)
+    assert model.wealth_[-1] == pytest.approx(reference.universal_wealth(X), rel=1e-6)
     best = wealth(X, best_constant_rebalanced(X))[-1]
     behind = np.log(best / model.wealth_[-1])
     assert behind <= papers.universal_portfolio(2, len(X)) + 1e-9
@@ -90,7 +90,7 @@ def test_semi_log_optimal_looks_at_days_like_the_last(window):
     X = np.exp(np.random.default_rng(1).normal(scale=0.05, size=(40, 2)))
     model = SemiLogOptimal([window], radii=1).fit(X)
     radius = np.sqrt(1e-4 * 2 * window)
-    expected = [twin.semi_log_choice(X[:t], window, radius) for t in range(len(X) + 1)]
+    expected = [reference.semi_log_choice(X[:t], window, radius) for t in range(len(X) + 1)]
     np.testing.assert_allclose(model.portfolios_, expected[:-1], atol=1e-3)
     np.testing.assert_allclose(model.final_portfolio_, expected[-1], atol=1e-3)
 

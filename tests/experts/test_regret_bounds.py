@@ -17,7 +17,7 @@ from bosquet.experts import (
     play,
     regret,
 )
-from bosquet.reference import experts as twin
+from bosquet.reference import experts as reference
 from bosquet.reference import regret_bounds as papers
 
 RULES = {
@@ -35,7 +35,7 @@ RULES = {
     "ftrl": "ftrl",
     "ftrl entropy": FTRL("entropy"),
 }
-NEED_RANGE = ("ewa tuned", "fixed-share")
+NEED_RANGE = ("ewa tuned",)
 
 losses_in_01 = st.tuples(st.integers(2, 6), st.integers(1, 60)).flatmap(
     lambda shape: arrays(float, (shape[1], shape[0]), elements=st.floats(0, 1))
@@ -146,6 +146,33 @@ def test_fixed_share_follows_the_best_sequence(shifts, losses, alpha, eta):
     assert game.loss_ - best.losses.sum() <= bound + 1e-9
 
 
+@pytest.mark.parametrize("shifts", [0, 1, 4])
+@given(
+    losses=st.one_of(losses_in_01, extreme),
+    alpha=st.floats(0.001, 0.5),
+    growth=st.sampled_from([1.0, 1.3, 0.7, 3.0]),
+)
+@settings(max_examples=60, deadline=None)
+def test_fixed_share_follows_the_best_sequence_with_a_range_that_is_learned(
+    shifts, losses, alpha, growth
+):
+    losses = losses * (growth ** np.arange(len(losses)))[:, None]
+    game = play(losses, FixedShare(alpha))
+    assert holds(game)
+    shifts = min(shifts, len(losses) - 1)
+    best = oracle(losses, None, "shifts", loss="linear", shifts=shifts)
+    bound = game._core.bound_with_shifts(shifts)
+    rounding = 1e-9 + 1e-12 * np.abs(losses).sum()
+    assert game.loss_ - best.losses.sum() <= bound * (1 + 1e-9) + rounding
+
+
+def test_fixed_share_bounds_regret_that_is_small_beside_the_number_of_steps():
+    losses = np.random.default_rng(0).random((20_000, 4)) + np.array([0.0, 0.2, 0.2, 0.2])
+    game = play(losses, FixedShare(1e-4))
+    assert holds(game)
+    assert game.bound_.max() < 0.05 * len(losses)
+
+
 @pytest.mark.parametrize("rule", ["ml-poly", "ml-prod", "boa"])
 @given(losses=st.one_of(losses_in_01, extreme))
 @settings(max_examples=60, deadline=None)
@@ -249,5 +276,5 @@ def test_the_brute_force_over_sequences_agrees():
     losses = np.random.default_rng(2).random((7, 3))
     for shifts in (0, 1, 2, 3):
         found = oracle(losses, None, "shifts", loss="linear", shifts=shifts)
-        assert found.losses.sum() == pytest.approx(twin.best_sequence(losses, shifts))
+        assert found.losses.sum() == pytest.approx(reference.best_sequence(losses, shifts))
         assert (np.diff(found.sequence) != 0).sum() <= shifts

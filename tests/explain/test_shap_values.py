@@ -1,4 +1,4 @@
-"""Shapley values of trees: the brute-force twin, additivity on every kind of model, the same bits."""
+"""Shapley values of trees: the brute-force reference, additivity on every kind of model, the same bits."""
 
 import numpy as np
 import pandas as pd
@@ -55,8 +55,8 @@ def boosted(seed=0, **options):
     return GradientBoostingRegressor(**settings, random_state=0).fit(X, y), X
 
 
-def twin(model, game_of):
-    """The twin's answer for a sum of trees."""
+def reference(model, game_of):
+    """The reference's answer for a sum of trees."""
     ensemble = model._terms.ensemble
     trees = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
     return sum(game_of(tree) for tree in trees)
@@ -75,7 +75,9 @@ def test_path_dependent_values_are_those_of_the_definition(interactions):
     found = model.explain(X[:6], interactions=interactions)
     by_definition = shapley_interactions if interactions else shapley_values
     for i, row in enumerate(encoded(model, X[:6])):
-        expected = twin(model, lambda tree, x=row: by_definition(path_dependent_game(tree, x), 5))
+        expected = reference(
+            model, lambda tree, x=row: by_definition(path_dependent_game(tree, x), 5)
+        )
         np.testing.assert_allclose(found.values[i], expected, atol=1e-12)
 
 
@@ -88,7 +90,7 @@ def test_interventional_values_are_those_of_the_definition(interactions, backgro
     by_definition = shapley_interactions if interactions else shapley_values
     against = encoded(model, others)
     for i, row in enumerate(encoded(model, X[:3])):
-        expected = twin(
+        expected = reference(
             model, lambda tree, x=row: by_definition(interventional_game(tree, x, against), 5)
         )
         np.testing.assert_allclose(found.values[i], expected, atol=1e-12)

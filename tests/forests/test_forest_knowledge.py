@@ -152,7 +152,7 @@ def test_the_jackknife_tells_the_spread_over_training_samples():
     assert 0.6 * true < np.mean(errors) < 1.7 * true
 
 
-def test_the_jackknife_is_that_of_the_twin():
+def test_the_jackknife_is_that_of_the_reference():
     from bosquet.reference.bagging import jackknife_variance
 
     X, y = make_friedman1(40, random_state=0)

@@ -149,6 +149,17 @@ def test_a_weight_counts_rows(patients):
     assert weighted.n_rows_ == weight.sum()
 
 
+def test_weights_that_differ_by_many_orders_do_not_spoil_a_fit():
+    x = [1.1, 0.23, -0.7, -0.76, -0.32, 0.38, 0.27, -0.05, 0.25, -0.24, -1.83, -1.39]
+    y = np.array([0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1])
+    weight = np.array([0.034, 190, 4.9e-4, 0.013, 0.12, 44, 0.019, 3500, 0.016, 20, 110, 68])
+    model = BinomialRegression().fit(np.c_[x], y, sample_weight=weight)
+    assert model.converged_
+    residual = weight * (y - model.predict_proba(np.c_[x])[:, 1])
+    assert residual.sum() == pytest.approx(0, abs=1e-3)  # the likelihood equations
+    assert residual @ x == pytest.approx(0, abs=1e-3)
+
+
 def test_a_good_fit_of_groups_is_told_from_a_bad_one(beetles):
     good = BinomialRegression("killed ~ dose", link="cloglog").fit(beetles, trials="beetles")
     bad = BinomialRegression("killed ~ 1").fit(beetles, trials="beetles")

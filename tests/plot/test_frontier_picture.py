@@ -64,6 +64,8 @@ def test_the_strip_of_a_linear_machine_is_as_wide_as_its_margin():
     assert f"{found.margin:.3g}" in ax.get_title()
     rings = ax.collections[-2]
     assert len(rings.get_offsets()) == found.support.size
+    sigmoid = SVC(kernel="sigmoid", gamma=1, coef0=-1).fit(X, y)
+    assert plot.svm_margin(sigmoid, X, y).get_title().startswith("no margin")
     with pytest.raises(ValueError, match="two features"):
         plot.svm_margin(model, np.ones((4, 3)), [0, 1, 0, 1])
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bosquet.reference import streams as twin
+from bosquet.reference import streams as reference
 from bosquet.streams import PageHinkley, change_points
 
 
@@ -17,9 +17,9 @@ from bosquet.streams import PageHinkley, change_points
     st.floats(2, 1000),
 )
 @example([1.0, 0.5, 1.0, 1.0], 0.5, 0.25, 2.0)  # two sums are equally large
-def test_alarms_are_those_of_the_twin(values, mean, tolerance, run_length):
+def test_alarms_are_those_of_the_reference(values, mean, tolerance, run_length):
     found = change_points(values, PageHinkley(mean, tolerance=tolerance, run_length=run_length))
-    expected = twin.page_hinkley(values, mean, tolerance, run_length, 1.0)
+    expected = reference.page_hinkley(values, mean, tolerance, run_length, 1.0)
     assert [(change.began, change.noticed) for change in found] == expected
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bosquet.datasets import ClassGenerator, Friedman1, Moons, Ringnorm, Twonorm
-from bosquet.theory import bayes_error
+from bosquet.theory import bayes_error, cover_hart_bound
 
 
 def rising(x):
@@ -52,6 +52,40 @@ def test_two_normals_of_equal_spread_have_the_error_of_the_textbook(place, dista
     expected = prior * stats.norm.sf(frontier) + (1 - prior) * stats.norm.cdf(frontier - distance)
     assert found.value == pytest.approx(expected, abs=1e-9)
     assert found.overlap == pytest.approx(2 * stats.norm.cdf(-distance / 2), abs=1e-9)
+
+
+@pytest.mark.parametrize("distance", [10, 14, 20])
+def test_the_error_of_classes_far_apart_is_small_and_not_below_0(distance):
+    exact = stats.norm.cdf(-distance / 2)
+    two = bayes_error([stats.norm(), stats.norm(distance)])
+    assert two.value == pytest.approx(exact, rel=1e-9, abs=0)
+    assert two.overlap == pytest.approx(2 * exact, rel=1e-9, abs=0)
+    three = bayes_error([stats.norm(), stats.norm(distance), stats.norm(2 * distance)])
+    assert three.value == pytest.approx(4 / 3 * exact, rel=1e-6, abs=0)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-100, 100), st.floats(0.01, 10)), min_size=2, max_size=4),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=30, deadline=None)
+def test_the_error_lies_between_0_and_that_of_the_most_probable_class(places, random):
+    shares = np.array([random.random() + 0.01 for _ in places])
+    shares /= shares.sum()
+    found = bayes_error([stats.norm(*place) for place in places], priors=shares)
+    assert 0 <= found.value <= 1 - shares.max()
+    assert found.overlap is None or 0 <= found.overlap <= 1
+
+
+def test_a_class_out_of_sight_has_no_error():
+    found = bayes_error([stats.norm(), stats.norm(1e6)])
+    assert found.value == 0
+    assert cover_hart_bound(found.value) == 0
+
+
+def test_heavy_tails_come_to_an_end():
+    found = bayes_error([stats.cauchy(), stats.cauchy(1e4)])
+    assert found.overlap == pytest.approx(1 - 2 / math.pi * math.atan(5000), rel=1e-6)
 
 
 def test_three_classes_lose_what_is_not_under_the_highest_density():

@@ -1,4 +1,4 @@
-"""Bias, variance and noise: they add up, they are the twin's, and they say what is known."""
+"""Bias, variance and noise: they add up, they are the reference's, and they say what is known."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bosquet import BaggingRegressor
 from bosquet.datasets import Friedman1, Moons, Polynomial, Twonorm, Waveform
-from bosquet.reference import risk as twin
+from bosquet.reference import risk as reference
 from bosquet.theory import bias_variance
 from bosquet.theory._parts import Domingos, KohaviWolpert, SquaredError
 
@@ -49,7 +49,7 @@ def test_squared_error_is_bias_plus_variance_plus_noise(case, unbiased):
     parts = mean_parts(SquaredError(mean, noise, unbiased), said)
     error = float(((said - mean) ** 2).mean() + noise.mean())
     assert sum(parts.values()) == pytest.approx(error, rel=1e-9, abs=1e-9)
-    bias, variance, _ = twin.squared_error_parts(said, mean, noise)
+    bias, variance, _ = reference.squared_error_parts(said, mean, noise)
     moved = variance / (said.shape[0] - 1) if unbiased else 0
     assert parts["bias"] == pytest.approx(bias - moved, rel=1e-9, abs=1e-7)
     assert parts["variance"] == pytest.approx(variance + moved, rel=1e-9, abs=1e-7)
@@ -60,8 +60,10 @@ def test_squared_error_is_bias_plus_variance_plus_noise(case, unbiased):
 def test_kohavi_and_wolperts_parts_add_up_to_the_error(case, unbiased):
     said, probability = case
     parts = mean_parts(KohaviWolpert(probability, unbiased), said)
-    assert sum(parts.values()) == pytest.approx(twin.zero_one_error(said, probability), abs=1e-12)
-    bias, variance, noise = twin.kohavi_wolpert_parts(said, probability)
+    assert sum(parts.values()) == pytest.approx(
+        reference.zero_one_error(said, probability), abs=1e-12
+    )
+    bias, variance, noise = reference.kohavi_wolpert_parts(said, probability)
     moved = variance / (said.shape[0] - 1) if unbiased else 0
     expected = (bias - moved, variance + moved, noise)
     assert tuple(parts.values()) == pytest.approx(expected, abs=1e-12)
@@ -72,9 +74,9 @@ def test_kohavi_and_wolperts_parts_add_up_to_the_error(case, unbiased):
 def test_domingos_effects_add_up_for_any_number_of_classes(case):
     said, probability = case
     parts = mean_parts(Domingos(probability), said)
-    error = twin.zero_one_error(said, probability)
+    error = reference.zero_one_error(said, probability)
     assert parts["bias"] + parts["variance"] + parts["noise"] == pytest.approx(error, abs=1e-12)
-    bias, hurting, helping, noise = twin.domingos_rates(said, probability)
+    bias, hurting, helping, noise = reference.domingos_rates(said, probability)
     assert parts["bias"] == pytest.approx(bias)
     assert parts["variance where the main prediction is right"] == pytest.approx(hurting, abs=1e-12)
     assert parts["variance where it is wrong"] == pytest.approx(helping, abs=1e-12)
@@ -223,3 +225,11 @@ def test_data_that_are_neither_generator_nor_table_are_told_what_is_expected(dat
 def test_a_table_without_its_target_is_told_so():
     with pytest.raises(ValueError, match="y is missing: data is a table"):
         bias_variance(DecisionTreeClassifier(), np.zeros((9, 2)))
+
+
+def test_shares_that_exceed_1_by_rounding_have_no_variance_below_0():
+    for learners in range(2, 60):
+        parts = KohaviWolpert(np.array([[1.0, 0.0]]), unbiased=False)(
+            np.zeros((learners, 1)), np.full((1, learners), 1 / learners)
+        )
+        assert parts["variance"].min() >= 0

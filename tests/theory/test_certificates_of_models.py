@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bosquet.boosting import Certificate
 from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
-from bosquet.reference import certificate as twin
+from bosquet.reference import certificate as reference
 from bosquet.theory import certificate
 
 
@@ -46,10 +46,10 @@ def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps)
     np.testing.assert_allclose(found.margins, expected, atol=1e-12)
 
 
-def test_it_agrees_with_the_twin_on_the_learners_own_answers(rows, stumps):
+def test_it_agrees_with_the_reference_on_the_learners_own_answers(rows, stumps):
     X, y = rows
     said = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
-    expected = twin.certificate(
+    expected = reference.certificate(
         said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0)
     )
     found = certificate(stumps, X, y)

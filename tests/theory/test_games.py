@@ -101,3 +101,25 @@ def test_the_printed_game_tells_value_strategies_and_certificate():
 def test_what_is_no_game_is_refused(matrix, message):
     with pytest.raises(ValueError, match=message):
         game_value(matrix)
+
+
+@pytest.mark.parametrize("size", [1e308, 1e-300, 5e-324, 1.0])
+def test_payments_of_any_size_have_a_value(size):
+    found = game_value(np.array([[1, -1], [-1, 1]]) * size)
+    assert found.value == 0
+    assert found.row_strategy == pytest.approx([0.5, 0.5])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**16), st.integers(2, 12), st.integers(2, 12))
+def test_the_gap_of_a_game_is_never_below_0(seed, rows, columns):
+    matrix = np.random.default_rng(seed).normal(size=(rows, columns))
+    assert 0 <= game_value(matrix).gap <= 1e-6
+
+
+def test_guarantees_that_do_not_meet_are_no_solution(monkeypatch):
+    from bosquet.theory import games
+
+    monkeypatch.setattr(games, "_mixed_strategies", lambda _: (np.array([1.0, 0]),) * 2)
+    with pytest.raises(RuntimeError, match="rows earn -1 and columns pay 1, which should meet"):
+        game_value([[1, -1], [-1, 1]])

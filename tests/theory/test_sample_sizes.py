@@ -182,3 +182,25 @@ def test_bounds_print_their_formula():
     text = repr(sample_size(0.1, 0.05, vc_dim=3))
     assert "log₂ 13/ε" in text
     assert "epsilon" in text
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        lambda: sample_size(1e-200, 0.05, n_hypotheses=3, realisable=False),
+        lambda: sample_size(1e-200, 0.05, vc_dim=3, realisable=False),
+        lambda: sample_size(0.1, 0.05, vc_dim=10**400),
+        lambda: least_sample_size(1e-9, 1e-9, 10**400),
+        lambda: uniform_deviation(10**400, 0.05, 3),
+        lambda: vc_dim_of_votes(10**400, 3),
+        lambda: no_free_lunch(10**400),
+    ],
+)
+def test_what_no_float_holds_is_told(extreme):
+    with pytest.raises(ValueError, match="exceeds the largest float"):
+        extreme()
+
+
+def test_the_smallest_delta_is_a_number_like_others():
+    assert float(uniform_deviation(100, 5e-324, 3)) < 10
+    assert int(sample_size(0.1, 5e-324, vc_dim=3)) < 10**5

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
 
 from bosquet.theory import svm_margin
@@ -148,6 +148,89 @@ def test_class_weights_are_in_the_primal():
     assert 0 <= found.gap <= 1e-4 * found.primal
 
 
+@pytest.mark.parametrize("C", [1e2, 1e4, 1e6, 1e8])
+def test_primal_and_dual_of_xor_are_its_optimum(C):
+    X, y = XOR
+    product = np.column_stack([X, X.prod(axis=1)])
+    found = svm_margin(SVC(kernel="linear", C=C).fit(product, y), product, y)
+    # ½‖w‖² = 12 for f = 2a + 2b - 4ab - 1, which has no slack.
+    assert found.primal == pytest.approx(12, rel=1e-6)
+    assert found.dual == pytest.approx(12, rel=1e-6)
+    assert "12" in repr(found)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**16), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
+def test_whatever_the_solvers_tolerance_the_optimum_lies_between_dual_and_primal(seed, C, weighted):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
+    assume(2 < y.sum() < 23)
+    X[y == 1] += 3
+    weight = rng.uniform(0.2, 3, 25) if weighted else None
+    rough, fine = (
+        svm_margin(SVC(kernel="rbf", C=C, tol=tol).fit(X, y, sample_weight=weight), X, y, weight)
+        for tol in (1e-3, 1e-8)
+    )
+    assert rough.dual <= fine.primal * (1 + 1e-9)
+    assert rough.primal >= fine.dual * (1 - 1e-9)
+    assert 0 <= fine.gap <= 1e-5 * fine.primal
+    assert 0 <= rough.gap <= 0.05 * rough.primal
+
+
+def test_weights_of_the_rows_belong_to_the_bounds():
+    X, y = make_blobs(60, centers=2, cluster_std=3.0, random_state=0)
+    weight = np.linspace(0, 3, 60)
+    model = SVC(C=5, tol=1e-8).fit(X, y, sample_weight=weight)
+    found = svm_margin(model, X, y, weight)
+    assert 0 <= found.gap <= 1e-4 * found.primal
+    with pytest.raises(ValueError, match="and sample_weight their weights"):
+        svm_margin(model, X, y)  # without the row of weight 0 all numbers are others
+    model = SVC(C=5).fit(X, y, sample_weight=weight + 1)
+    with pytest.raises(ValueError, match=r"exceeds its bound C = 5: .*sample_weight"):
+        svm_margin(model, X, y)
+
+
+def indefinite(A, B):
+    return (A @ B.T) - 2.0 * np.abs(A[:, None, 0] - B[None, :, 0])
+
+
+@pytest.mark.parametrize("kernel", ["sigmoid", "poly", indefinite, "precomputed"])
+def test_an_indefinite_kernel_has_no_margin_and_no_bounds(kernel):
+    X, y = make_blobs(40, centers=2, cluster_std=3.0, random_state=0)
+    rows = -np.abs(X[:, :1] - X[:, 0]) if kernel == "precomputed" else X
+    model = SVC(kernel=kernel, gamma=1, coef0=-1, C=1e3, max_iter=20_000).fit(rows, y)
+    found = svm_margin(model, rows, y)
+    assert (found.margin, found.norm, found.primal, found.dual) == (None,) * 4
+    assert "not positive semi-definite" in found.reason
+    assert found.support.size
+    assert "inf" not in repr(found)
+    assert "not positive semi-definite" in repr(found)
+
+
+def test_a_kernel_of_ones_own_that_is_positive_has_its_margin():
+    X, y = make_blobs(40, centers=2, cluster_std=3.0, random_state=0)
+    own = svm_margin(SVC(kernel=lambda A, B: A @ B.T, tol=1e-6).fit(X, y), X, y)
+    table = svm_margin(SVC(kernel="precomputed", tol=1e-6).fit(X @ X.T, y), X @ X.T, y)
+    linear = svm_margin(SVC(kernel="linear", tol=1e-6).fit(X, y), X, y)
+    assert own.margin == pytest.approx(linear.margin, rel=1e-6)
+    assert table.margin == pytest.approx(linear.margin, rel=1e-6)
+
+
+def test_a_constant_machine_is_told():
+    X, y = XOR
+    found = svm_margin(SVC(kernel="linear").fit(X, y), X, y)
+    assert (found.norm, found.margin) == (0, np.inf)
+    assert "w = 0: f is the same for all rows" in repr(found)
+
+
+def test_a_machine_without_a_cost_has_no_bounds():
+    X, y = make_blobs(40, centers=2, cluster_std=3.0, random_state=0)
+    found = svm_margin(NuSVC(nu=0.3).fit(X, y), X, y)
+    assert (found.primal, found.dual, found.gap) == (None, None, None)
+    assert found.margin > 0
+    assert "NuSVC minimises another sum" in repr(found)
+
+
 def test_what_has_no_margin_is_told():
     X, y = make_blobs(60, centers=3, random_state=0)
     with pytest.raises(ValueError, match="the machine has 3"):
@@ -155,6 +238,10 @@ def test_what_has_no_margin_is_told():
     two = y < 2
     with pytest.raises(ValueError, match="rows that the machine was fitted to"):
         svm_margin(SVC().fit(X[two], y[two]), X[two][:5], y[two][:5])
+    with pytest.raises(ValueError, match="rows that the machine was fitted to"):
+        svm_margin(SVC().fit(X[two], y[two]), X[two], 1 - y[two])
+    with pytest.raises(ValueError, match="the machine has 0"):
+        svm_margin(OneClassSVM().fit(X), X, y)
     with pytest.raises(ValueError, match="DecisionTreeClassifier is no support vector machine"):
         svm_margin(DecisionTreeClassifier().fit(X[two], y[two]), X[two], y[two])
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bosquet
 from bosquet.datasets import Friedman1, Waveform
-from bosquet.reference import risk as twin
+from bosquet.reference import risk as reference
 from bosquet.theory import ambiguity, predictions_of, vote_ambiguity
 
 
@@ -40,7 +40,7 @@ def test_the_vote_errs_as_the_mean_less_repaired_plus_wasted(case):
         parts.good_diversity,
         parts.bad_diversity,
     )
-    assert found == pytest.approx(twin.vote_parts(votes.tolist(), y.tolist()), abs=1e-12)
+    assert found == pytest.approx(reference.vote_parts(votes.tolist(), y.tolist()), abs=1e-12)
 
 
 def test_weights_decide_the_vote():
@@ -127,3 +127,12 @@ def test_bad_input_is_named():
     ):
         with pytest.raises(TypeError, match="is no vote"):
             predictions_of(model, X)
+
+
+@pytest.mark.parametrize("learners", [18, 22, 29, 36, 49])
+def test_when_all_are_wrong_shares_stay_shares(learners):
+    found = vote_ambiguity(np.ones((3, learners), int), np.zeros(3, int))
+    assert found.mean_error == pytest.approx(1)
+    assert found.independent_error == pytest.approx(1)
+    assert found.mean_error <= 1
+    assert found.bad_diversity >= 0

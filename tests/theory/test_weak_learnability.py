@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bosquet
 from bosquet.datasets import Friedman1, Pieces, Twonorm, Xor
-from bosquet.reference import risk as twin
+from bosquet.reference import risk as reference
 from bosquet.theory import pieces_as_vote, sample_size, weak_learnability
 from bosquet.theory._stumps import Stumps
 
@@ -32,7 +32,7 @@ def test_the_best_stump_is_the_best_of_all_of_them(table, seed):
     X, y = table
     signs = np.random.default_rng(seed).random(y.size) * y
     value, stump = Stumps(X).best(signs)
-    assert value == pytest.approx((twin.all_stumps(X) @ signs).max(), abs=1e-12)
+    assert value == pytest.approx((reference.all_stumps(X) @ signs).max(), abs=1e-12)
     assert stump(X) @ signs == pytest.approx(value, abs=1e-12)
 
 
@@ -68,16 +68,16 @@ def test_the_edge_on_r_pieces_is_that_of_the_vote_that_writes_them(pieces):
 
 @given(small_tables())
 @settings(max_examples=25, deadline=None)
-def test_the_edge_lies_between_the_bounds_of_the_twin(table):
+def test_the_edge_lies_between_the_bounds_of_the_reference(table):
     X, y = table
     found = weak_learnability("stumps", X, y)
-    low, high = twin.weak_edge(twin.all_stumps(X), y, 400)
+    low, high = reference.weak_edge(reference.all_stumps(X), y, 400)
     assert max(low, 0) - 1e-6 <= found.edge_high
     assert found.edge_low <= high + 1e-6
     assert found.edge_high - found.edge_low <= 2e-6
     # No rule has more than twice the edge under the weights that are given as the hardest.
     assert found.weights.sum() == pytest.approx(1)
-    assert (twin.all_stumps(X) @ (found.weights * y)).max() <= 2 * found.edge_high + 1e-9
+    assert (reference.all_stumps(X) @ (found.weights * y)).max() <= 2 * found.edge_high + 1e-9
 
 
 def test_contradicting_rows_leave_no_edge():

@@ -1,4 +1,4 @@
-"""Pruning by weakest links: against the twin, scikit-learn, and the formulas themselves."""
+"""Pruning by weakest links: against the reference, scikit-learn, and the formulas themselves."""
 
 import time
 
@@ -23,7 +23,7 @@ from bosquet.trees import (
 COSTS = ["impurity", "misclassified", "deviance", np.array([[0, 1, 2], [3, 0, 1], [1, 5, 0.0]])]
 
 
-def assert_like_twin(tree, cost):
+def assert_like_reference(tree, cost):
     path = weakest_link_path(tree, cost)
     D = node_costs(tree, cost).tolist()
     steps = nested_subtrees(tree.left.tolist(), tree.right.tolist(), D)
@@ -36,23 +36,23 @@ def assert_like_twin(tree, cost):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("cost", COSTS, ids=["impurity", "misclassified", "deviance", "matrix"])
-def test_the_path_is_that_of_the_twin(seed, cost):
+def test_the_path_is_that_of_the_reference(seed, cost):
     rng = np.random.default_rng(seed)
-    assert_like_twin(random_tree(rng, n_leaves=int(rng.integers(1, 60))), cost)
+    assert_like_reference(random_tree(rng, n_leaves=int(rng.integers(1, 60))), cost)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_path_is_that_of_the_twin_for_numbers(seed):
+def test_the_path_is_that_of_the_reference_for_numbers(seed):
     rng = np.random.default_rng(seed)
-    assert_like_twin(random_tree(rng, n_leaves=40, n_classes=0), "squares")
+    assert_like_reference(random_tree(rng, n_leaves=40, n_classes=0), "squares")
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_any_costs_will_do_even_of_branches_worse_than_their_root(seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, n_leaves=40, chain=seed % 2 == 1)
-    assert_like_twin(tree, rng.normal(size=tree.n_nodes))
-    assert_like_twin(tree, rng.integers(0, 6, tree.n_nodes))  # many ties
+    assert_like_reference(tree, rng.normal(size=tree.n_nodes))
+    assert_like_reference(tree, rng.integers(0, 6, tree.n_nodes))  # many ties
 
 
 def test_links_of_equal_weakness_are_cut_together():

@@ -1,12 +1,21 @@
 """Trees as text, graphs, rules and tables of splits."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from some_trees import from_sklearn, leaf_of, random_shape, random_tree, table_with_gaps
 
-from bosquet.trees import TreeArrays, export_graphviz, export_text, rules, split_table
+from bosquet.trees import (
+    TreeArrays,
+    draw_tree,
+    export_graphviz,
+    export_sql,
+    export_text,
+    rules,
+    split_table,
+)
 from bosquet.trees.wording import listed
 
 
@@ -68,16 +77,32 @@ def test_decisions_follow_the_cost_matrix(weather):
     assert "stay" not in re.findall("-> (\\w+)", costly)
 
 
-def test_a_tree_too_deep_for_recursion_is_read():
-    left, right = random_shape(np.random.default_rng(0), 3000, chain=True)
+def chain(leaves):
+    left, right = random_shape(np.random.default_rng(0), leaves, chain=True)
     n = len(left)
-    tree = TreeArrays(
+    return TreeArrays(
         np.where(left < 0, -1, 0), np.arange(n), left, right, np.zeros(n), [None] * n,
         np.zeros((n, 1)), np.ones(n), np.ones(n), np.zeros(n), np.zeros(n),
     )  # fmt: skip
-    assert export_text(tree).count("\n") == n - 1
-    assert export_graphviz(tree).count("->") == n - 1
+
+
+def test_a_tree_too_deep_for_recursion_is_read():
+    tree = chain(3000)
+    assert export_text(tree).count("\n") == tree.n_nodes - 1
+    assert export_graphviz(tree).count("->") == tree.n_nodes - 1
     assert len(rules(tree)) == 3000
+
+
+def test_a_tree_too_deep_for_indented_text_is_refused_with_a_way_out():
+    tree = chain(15_000)
+    with pytest.raises(ValueError, match=r"14999 levels deep.*0\.9 GB.*max_depth"):
+        export_text(tree)
+    assert export_text(tree, max_depth=10).count("\n") == 20
+    sql = export_sql(tree)
+    assert len(sql) < 50_000_000
+    assert sql.count("CASE") == sql.count("END") == 14_999
+    assert len(rules(tree)) == 15_000
+    assert draw_tree(tree).figure.clear() is None
 
 
 def test_dot_has_a_line_for_each_node_and_edge_and_quotes_names(weather):
@@ -118,8 +143,7 @@ def test_rules_merge_questions_about_one_feature(weather):
 
 def test_rules_hold_for_the_rows_of_their_leaf_and_no_others():
     rng = np.random.default_rng(7)
-    tree = random_tree(rng, n_leaves=25)
-    tree.surrogates = [[] for _ in range(tree.n_nodes)]
+    tree = replace(random_tree(rng, n_leaves=25), surrogates=[])
     X = table_with_gaps(rng, 200)
     leaf = leaf_of(tree, X)
     names = [f"f{k}" for k in range(5)]

@@ -1,6 +1,7 @@
 """Exported code decides as the tree does: run, and compared row by row with a walk down the tree."""
 
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,7 +106,8 @@ def test_python_takes_nan_and_absent_values_as_missing(case):
 
 def test_thresholds_keep_all_their_digits():
     tree = random_tree(np.random.default_rng(0), n_leaves=2, n_classes=0)
-    tree.feature[0], tree.left_categories[0], tree.surrogates[0] = 0, None, []
+    tree = replace(tree, surrogates=[])
+    tree.feature[0], tree.left_categories[0] = 0, None
     for threshold in (0.1, 1 / 3, 1e-300, -1.7976931348623157e308, 5e-324):
         tree.threshold[0] = threshold
         rows = [[x, None, None, None, None] for x in (threshold, np.nextafter(threshold, np.inf))]

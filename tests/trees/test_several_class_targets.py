@@ -40,12 +40,14 @@ def labelled(rows=150, seed=0):
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_splits_are_those_of_the_twin(criterion, weighted):
+def test_splits_are_those_of_the_reference(criterion, weighted):
     X, y = data(80)
     weight = np.random.default_rng(1).integers(1, 4, 80).astype(float) if weighted else None
     model = DecisionTreeClassifier(criterion=criterion, max_depth=3, min_samples_leaf=6)
     tree = model.fit(X, y, weight).tree_
-    twin = grow(X, y.astype(float), weight, criterion=criterion, max_depth=3, min_samples_leaf=6)
+    reference = grow(
+        X, y.astype(float), weight, criterion=criterion, max_depth=3, min_samples_leaf=6
+    )
 
     def same(at, node):
         assert tree.n_rows[at] == len(node.rows)
@@ -57,7 +59,7 @@ def test_splits_are_those_of_the_twin(criterion, weighted):
             same(tree.left[at], node.children[0])
             same(tree.right[at], node.children[1])
 
-    same(0, twin)
+    same(0, reference)
     assert tree.n_leaves > 4
 
 

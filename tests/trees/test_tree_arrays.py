@@ -5,6 +5,7 @@ import pytest
 from some_trees import leaf_of, random_tree, table_with_gaps
 
 from bosquet.trees import TreeArrays, predicted_classes
+from bosquet.trees.node_splits import NodeSplits
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_node_that_becomes_a_leaf_forgets_its_split(tree):
     assert root.feature[0] == -1
     assert np.isnan(root.threshold[0])
     assert root.left_categories == [None]
-    assert root.surrogates == [[]]
+    assert list(root.surrogates) == [[]]
     np.testing.assert_array_equal(root.value[0], tree.value[0])
 
 
@@ -110,3 +111,19 @@ def test_a_leaf_decides_for_the_least_costly_class():
         predicted_classes(leaf, [[0, -1], [1, 0]])
     with pytest.raises(ValueError, match="needs a tree of classes"):
         predicted_classes(random_tree(np.random.default_rng(0), n_classes=0))
+
+
+def test_changing_a_split_that_was_returned_does_not_change_the_tree():
+    splits = NodeSplits([1, 0], {"feature": [0], "threshold": [np.nan], "gain": [1.0]}, {0: [1, 2]})
+    splits[0][0]["left_categories"].append(3)
+    assert splits[0][0]["left_categories"] == [1, 2]
+
+
+def test_a_subset_of_splits_keeps_those_of_its_nodes():
+    columns = {"feature": [0, 1, 2], "threshold": [0.5, np.nan, 1.5], "gain": [3.0, 2.0, 1.0]}
+    splits = NodeSplits([2, 0, 1], columns, {1: [0]})
+    found = splits.subset(np.array([0, 2]), np.array([True, True]))
+    assert repr(list(found)) == repr([splits[0], splits[2]])  # NaN is not NaN
+    closed = splits.subset(np.array([0, 2]), np.array([False, True]))
+    assert list(closed) == [[], splits[2]]
+    assert closed.left_categories == {}

@@ -1,4 +1,4 @@
-"""The maps from scores to probabilities: those of the twins, and what they promise."""
+"""The maps from scores to probabilities: those of the references, and what they promise."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 
-from bosquet.reference import calibration as twin
+from bosquet.reference import calibration as reference
 from bosquet.trust import BetaCalibrator, IsotonicCalibrator, PlattCalibrator
 from bosquet.trust.calibrators import CALIBRATORS
 
@@ -35,7 +35,9 @@ def test_isotonic_is_pooling_of_adjacent_violators(rows):
     places = np.unique(score)
     mass = [weight[score == place].sum() for place in places]
     mean = [np.average(outcome[score == place], weights=weight[score == place]) for place in places]
-    np.testing.assert_allclose(mine(places), twin.pool_adjacent_violators(mean, mass), atol=1e-12)
+    np.testing.assert_allclose(
+        mine(places), reference.pool_adjacent_violators(mean, mass), atol=1e-12
+    )
 
 
 def test_isotonic_goes_straight_between_blocks_as_scikit_learn_does(random):
@@ -58,12 +60,12 @@ def test_platt_is_scikit_learns_sigmoid(random):
 def test_no_other_coefficients_are_likelier(random, method):
     score, outcome = noisy_scores(random, 80)
     weight = random.random(80) + 0.5
-    make = getattr(twin, method)
+    make = getattr(reference, method)
     mine = CALIBRATORS[method]().fit(score, outcome, weight)
     found = [*mine.coefficients_, mine.intercept_]
 
     def loss(at):
-        return twin.negative_log_likelihood(make(*at), score, outcome, weight)
+        return reference.negative_log_likelihood(make(*at), score, outcome, weight)
 
     best = minimize(loss, np.ones(len(found)) / 2, method="BFGS")
     assert loss(found) <= best.fun + 1e-9

@@ -1,4 +1,4 @@
-"""ConformalModel gives the twin's intervals and sets."""
+"""ConformalModel gives the reference's intervals and sets."""
 
 import pickle
 from fractions import Fraction
@@ -28,7 +28,7 @@ from bosquet import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from bosquet.reference import conformal as twin
+from bosquet.reference import conformal as reference
 from bosquet.trust._ranks import conformal_quantile, rows_needed, upper_rank
 from bosquet.trust._sets import class_scores
 
@@ -56,8 +56,8 @@ def test_passes_check_estimator(estimator, check):
 @given(st.integers(1, 400), st.integers(1, 99))
 def test_the_rank_is_that_of_n_plus_one(n, percent):
     coverage = Fraction(percent, 100)
-    assert upper_rank(n, percent / 100) == twin.rank_for(n, coverage)
-    assert (n >= rows_needed(percent / 100)) == (twin.rank_for(n, coverage) <= n)
+    assert upper_rank(n, percent / 100) == reference.rank_for(n, coverage)
+    assert (n >= rows_needed(percent / 100)) == (reference.rank_for(n, coverage) <= n)
 
 
 def test_the_quantile_of_one_to_a_hundred_is_the_ninety_first():
@@ -73,7 +73,7 @@ def test_a_new_score_is_covered_with_exactly_the_chance_of_its_rank(random):
 
 
 # --------------------------------------------------------------------------------------- intervals
-def test_split_intervals_are_the_twins(numbers):
+def test_split_intervals_are_the_references(numbers):
     X, y = numbers
     fitted = LinearRegression().fit(X[:300], y[:300])
     model = ConformalModel(fitted, prefit=True).fit(X[300:400], y[300:400])
@@ -81,7 +81,7 @@ def test_split_intervals_are_the_twins(numbers):
     for bounds, said in zip(
         model.predict_interval(X[400:420]), model.predict(X[400:420]), strict=True
     ):
-        np.testing.assert_allclose(bounds, twin.split_interval(said, residuals, NINE_TENTHS))
+        np.testing.assert_allclose(bounds, reference.split_interval(said, residuals, NINE_TENTHS))
 
 
 def test_calibration_rows_are_not_fitted_to(numbers):
@@ -94,7 +94,7 @@ def test_calibration_rows_are_not_fitted_to(numbers):
 
 
 @pytest.mark.parametrize("method", ["cv+", "jackknife+"])
-def test_jackknife_plus_is_the_twins(numbers, method):
+def test_jackknife_plus_is_the_references(numbers, method):
     X, y = numbers[0][:60], numbers[1][:60]
     model = ConformalModel(LinearRegression(), method, cv=KFold(5)).fit(X, y)
     folds = [rows for _, rows in KFold(60 if method == "jackknife+" else 5).split(X)]
@@ -105,7 +105,7 @@ def test_jackknife_plus_is_the_twins(numbers, method):
         fitted = LinearRegression().fit(X[kept], y[kept])
         residuals[rows], without[rows] = y[rows] - fitted.predict(X[rows]), fitted.predict(new)
     for column, bounds in enumerate(model.predict_interval(new)):
-        expected = twin.jackknife_plus_interval(without[:, column], residuals, NINE_TENTHS)
+        expected = reference.jackknife_plus_interval(without[:, column], residuals, NINE_TENTHS)
         np.testing.assert_allclose(bounds, expected)
 
 
@@ -131,12 +131,12 @@ def test_out_of_bag_intervals_are_the_jackknife_plus_after_the_bootstrap(numbers
         of_new = np.array([tree.predict(new[:, some]) for tree, some in both])
         of_old = np.array([tree.predict(X[:, some]) for tree, some in both])
     rows = [i for i in range(80) if (counts[:, i] == 0).any()]
-    residuals = np.array([y[i] - twin.mean_without(counts, of_old[:, i], i) for i in rows])
+    residuals = np.array([y[i] - reference.mean_without(counts, of_old[:, i], i) for i in rows])
     assert model.n_calibration_ == len(rows)
     np.testing.assert_allclose(model.predict(new), fitted.predict(new))
     for column, bounds in enumerate(model.predict_interval(new)):
-        without = np.array([twin.mean_without(counts, of_new[:, column], i) for i in rows])
-        expected = twin.jackknife_plus_interval(without, residuals, NINE_TENTHS)
+        without = np.array([reference.mean_without(counts, of_new[:, column], i) for i in rows])
+        expected = reference.jackknife_plus_interval(without, residuals, NINE_TENTHS)
         np.testing.assert_allclose(bounds, expected, rtol=1e-9)
 
 
@@ -150,7 +150,7 @@ def test_a_forests_out_of_bag_predictions_are_those_its_intervals_are_made_of(nu
     )
 
 
-def test_conformalised_quantiles_are_the_twins(numbers):
+def test_conformalised_quantiles_are_the_references(numbers):
     X, y = numbers
     boosted = GradientBoostingRegressor(
         "quantile", quantile=[0.05, 0.25, 0.5, 0.75, 0.95], n_estimators=20, random_state=0
@@ -160,7 +160,7 @@ def test_conformalised_quantiles_are_the_twins(numbers):
     for coverage, pair in ((Fraction(9, 10), (0, 4)), (Fraction(1, 2), (1, 3))):
         bounds = model.predict_interval(X[450:], float(coverage))
         for row in range(10):
-            expected = twin.quantile_interval(
+            expected = reference.quantile_interval(
                 *new[row, pair], *said[:, pair].T, y[300:450], coverage
             )
             np.testing.assert_allclose(bounds[row], expected)
@@ -196,14 +196,14 @@ def test_more_coverage_means_wider_intervals(numbers):
 
 # -------------------------------------------------------------------------------------------- sets
 @given(st.integers(0, 10**6), st.booleans(), st.integers(2, 4))
-def test_adaptive_scores_are_the_twins(seed, randomised, classes):
+def test_adaptive_scores_are_the_references(seed, randomised, classes):
     random = np.random.default_rng(seed)
     p = random.dirichlet([1] * classes, size=5).round(1)  # rounded: equal probabilities too
     chance = random.random(5) if randomised else None
     mine = class_scores(p, "adaptive", chance)
     for row in range(5):
         u = 1.0 if chance is None else chance[row]
-        expected = [twin.adaptive_score(p[row].tolist(), k, u) for k in range(classes)]
+        expected = [reference.adaptive_score(p[row].tolist(), k, u) for k in range(classes)]
         np.testing.assert_allclose(mine[row], expected, atol=1e-12)
 
 
@@ -225,14 +225,16 @@ def test_sets_may_be_empty_by_default_and_never_are_without_chance(three_classes
 
 
 @pytest.mark.parametrize("sets", ["adaptive", "score"])
-def test_split_sets_are_the_twins(three_classes, sets):
+def test_split_sets_are_the_references(three_classes, sets):
     X, y = three_classes
     fitted = GaussianNB().fit(X[:300], y[:300])
     model = ConformalModel(fitted, prefit=True, sets=sets, randomize=False)
     model.fit(X[300:500], y[300:500])
 
     def scores(p):
-        return [1 - v if sets == "score" else twin.adaptive_score(p, k) for k, v in enumerate(p)]
+        return [
+            1 - v if sets == "score" else reference.adaptive_score(p, k) for k, v in enumerate(p)
+        ]
 
     own = [
         scores(p)[k]
@@ -241,13 +243,13 @@ def test_split_sets_are_the_twins(three_classes, sets):
     for row, p in zip(
         model.predict_set(X[500:540]), fitted.predict_proba(X[500:540]).tolist(), strict=True
     ):
-        expected = set(twin.split_set(scores(p), own, NINE_TENTHS))
+        expected = set(reference.split_set(scores(p), own, NINE_TENTHS))
         if sets == "adaptive":
             expected.add(int(np.argmax(p)))  # never empty without chance
         assert set(np.flatnonzero(row)) == expected
 
 
-def test_sets_by_folds_are_the_twins(three_classes):
+def test_sets_by_folds_are_the_references(three_classes):
     X, y, new = three_classes[0][:90], three_classes[1][:90], three_classes[0][90:110]
     model = ConformalModel(GaussianNB(), "cv+", cv=KFold(3), randomize=False).fit(X, y)
     without, own = np.empty((90, 20, 3)), np.empty(90)
@@ -257,7 +259,7 @@ def test_sets_by_folds_are_the_twins(three_classes):
         scores = class_scores(fitted.predict_proba(X[rows]), "adaptive", None)
         own[rows] = scores[np.arange(rows.size), y[rows]]
     for column, row in enumerate(model.predict_set(new)):
-        expected = set(twin.jackknife_plus_set(without[:, column], own, NINE_TENTHS))
+        expected = set(reference.jackknife_plus_set(without[:, column], own, NINE_TENTHS))
         assert expected <= set(np.flatnonzero(row))
         assert len(set(np.flatnonzero(row)) - expected) <= (not expected)
 

@@ -8,7 +8,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from bosquet import ConformalModel, GradientBoostingRegressor, RandomForestRegressor
+from bosquet import (
+    BaggingRegressor,
+    ConformalModel,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 
 
 @pytest.mark.parametrize("coverage", [0, 1, -0.1, 1.5, "0.9", None, True, float("nan")])
@@ -98,3 +103,30 @@ def test_a_word_for_folds_is_told_apart_from_a_fitted_model():
     model = ConformalModel(LinearRegression(), cv="prefit")
     with pytest.raises(ValueError, match="prefit=True"):
         model.fit(np.arange(40.0).reshape(-1, 1), np.arange(40.0))
+
+
+@pytest.mark.parametrize("method", ["split", "cv+", "jackknife+", "oob"])
+def test_several_quantiles_are_referred_to_cqr(numbers, method):
+    X, y = numbers[0][:40], numbers[1][:40]
+    levels = GradientBoostingRegressor(loss="quantile", quantile=[0.1, 0.5, 0.9], n_estimators=2)
+    model = BaggingRegressor(levels, n_estimators=10) if method == "oob" else levels
+    conformal = ConformalModel(model, method, cv=3, calibration_size=0.25)
+    with pytest.raises(ValueError, match=r"predicts 3 numbers per row.*method='cqr'"):
+        conformal.fit(X, y)
+    assert ConformalModel(levels, "cqr").fit(X, y).predict_interval(X[:5], 0.8).shape == (5, 2)
+
+
+def test_as_many_calibration_rows_as_quantiles_are_refused_too(numbers):
+    levels = GradientBoostingRegressor(loss="quantile", quantile=[0.1, 0.5, 0.9], n_estimators=2)
+    with pytest.raises(ValueError, match="predicts 3 numbers per row"):
+        ConformalModel(levels, calibration_size=3).fit(*numbers)
+
+
+def test_one_column_of_predictions_is_one_number_per_row(numbers):
+    X, y = numbers
+    column = LinearRegression().fit(X, y[:, None])
+    bounds = [
+        ConformalModel(model, prefit=True).fit(X, y).predict_interval(X)
+        for model in (column, LinearRegression().fit(X, y))
+    ]
+    np.testing.assert_allclose(*bounds)

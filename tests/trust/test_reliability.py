@@ -45,7 +45,7 @@ def test_the_parts_of_the_brier_score_add_up(rows, n_bins, strategy):
     assert min(parts.reliability, parts.resolution, parts.within_variance) >= 0
 
 
-def test_the_parts_are_those_of_the_twin(random):
+def test_the_parts_are_those_of_the_reference(random):
     p = random.random(200)
     y = (random.random(200) < p).astype(int)
     weight = random.random(200) + 0.1
@@ -106,7 +106,7 @@ def test_the_interval_of_a_bin_covers_the_true_share(share):
     assert 0.93 < chance[(low <= share) & (share <= high)].sum() < 0.98
 
 
-def test_the_calibration_error_is_that_of_the_twin(random):
+def test_the_calibration_error_is_that_of_the_reference(random):
     p = random.random(300)
     y = (random.random(300) < p**2).astype(int)
     bins = np.searchsorted(bin_edges(p, np.ones(300), 10, "quantile")[1:-1], p, side="left")

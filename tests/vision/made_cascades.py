@@ -7,6 +7,19 @@ import numpy as np
 from bosquet.vision import Cascade, Stage, WeakTree
 from bosquet.vision.detection import depths
 
+# A cascade in the format of OpenCV 1.
+OLD_FORMAT = """<?xml version="1.0"?>
+<opencv_storage>
+<plates type_id="opencv-haar-classifier">
+  <size>12 10</size>
+  <stages><_><trees><_>
+    <_><feature><rects><_>1 1 6 4 -1.</_><_>1 1 3 4 2.</_></rects><tilted>0</tilted></feature>
+       <threshold>1.5e-2</threshold><left_val>-0.5</left_val><right_node>1</right_node></_>
+    <_><feature><rects><_>2 2 4 4 -1.</_><_>2 2 4 2 2.</_></rects><tilted>0</tilted></feature>
+       <threshold>-2e-2</threshold><left_val>0.25</left_val><right_val>1.5</right_val></_></_></trees>
+    <stage_threshold>0.1</stage_threshold><parent>-1</parent><next>-1</next></_></stages></plates>
+</opencv_storage>
+"""
 WEIGHTS = np.array([-1.0, 2.0, 3.0, 0.5], np.float32)
 
 

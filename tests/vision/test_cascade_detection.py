@@ -1,4 +1,4 @@
-"""The native detector finds what its twin finds, with any number of threads and on every processor."""
+"""The native detector finds what its reference finds, with any number of threads and on every processor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made_cascades import picture, random_cascade, windows_of
 
 from bosquet import _core
-from bosquet.reference import cascade as twin
+from bosquet.reference import cascade as reference
 from bosquet.vision import Cascade
 from bosquet.vision.detection import depths, detect, grouped, scan_options
 
@@ -26,21 +26,21 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_window_passes_as_many_stages_as_in_the_twin(kind):
+def test_every_window_passes_as_many_stages_as_in_the_reference(kind):
     image = picture(1, 24, 18)
     for seed in range(2):
         cascade = random_cascade(seed, **kind)
         windows = windows_of(image, cascade.window)[::7]
-        expected = [twin.stages_passed(cascade, window) for window in windows]
+        expected = [reference.stages_passed(cascade, window) for window in windows]
         np.testing.assert_array_equal(depths(cascade, windows)[0], expected)
         assert len(set(expected)) > 1
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_a_search_at_one_scale_is_that_of_the_twin(kind):
+def test_a_search_at_one_scale_is_that_of_the_reference(kind):
     image = picture(2, 36, 22)
     cascade = random_cascade(5, **kind)
-    expected = twin.passing_windows(cascade, image, step=2)
+    expected = reference.passing_windows(cascade, image, step=2)
     for isa in ISAS:
         options = scan_options(1.1, None, cascade.window, 1, isa)
         _, hits, _ = cascade._native.scan(image, options)
@@ -62,6 +62,16 @@ def test_threads_and_instruction_sets_give_the_same_detections(isa):
         np.testing.assert_array_equal(boxes, expected.boxes)
         np.testing.assert_array_equal(depth, expected.depth)
         np.testing.assert_array_equal(score, expected.score)
+
+
+def test_a_search_leaves_its_options_as_they_were():
+    # An earlier version emptied them, so that only the first of many images was searched by them.
+    cascade, image = random_cascade(8, window=(12, 12)), picture(3, 60, 50)
+    options = scan_options(1.7, None, None, 1)
+    before = dict(options)
+    first = cascade._native.scan(image, options)
+    assert options == before
+    np.testing.assert_array_equal(cascade._native.scan(image, options)[0], first[0])
 
 
 def test_windows_of_fewer_stages_are_those_of_the_shorter_cascade():
@@ -115,10 +125,10 @@ def test_detections_at_once_from_many_threads_are_those_of_one():
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
-def test_the_tilted_sum_of_the_twin_is_the_core_s(seed):
+def test_the_tilted_sum_of_the_reference_is_the_core_s(seed):
     cascade = random_cascade(seed, window=(9, 9), n_features=3, stages=1, trees=2, tilted=True)
     window = picture(seed, 9, 9)
-    assert depths(cascade, window[None])[0][0] == twin.stages_passed(cascade, window)
+    assert depths(cascade, window[None])[0][0] == reference.stages_passed(cascade, window)
 
 
 def test_grouping_joins_windows_around_one_object_and_drops_the_lonely():

@@ -7,28 +7,16 @@ import re
 
 import numpy as np
 import pytest
-from made_cascades import picture, random_cascade
+from made_cascades import OLD_FORMAT, picture, random_cascade
 
 from bosquet.vision import Cascade, CascadeFileError, read_vec
 from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml
 
 GOOD = cascade_to_xml(random_cascade(1, stages=2, trees=2, nodes=3, n_features=4, tilted=True))
-OLD = """<?xml version="1.0"?>
-<opencv_storage>
-<plates type_id="opencv-haar-classifier">
-  <size>12 10</size>
-  <stages><_><trees><_>
-    <_><feature><rects><_>1 1 6 4 -1.</_><_>1 1 3 4 2.</_></rects><tilted>0</tilted></feature>
-       <threshold>1.5e-2</threshold><left_val>-0.5</left_val><right_node>1</right_node></_>
-    <_><feature><rects><_>2 2 4 4 -1.</_><_>2 2 4 2 2.</_></rects><tilted>0</tilted></feature>
-       <threshold>-2e-2</threshold><left_val>0.25</left_val><right_val>1.5</right_val></_></_></trees>
-    <stage_threshold>0.1</stage_threshold><parent>-1</parent><next>-1</next></_></stages></plates>
-</opencv_storage>
-"""
 
 
 def test_the_old_format_is_read_with_its_trees():
-    cascade = cascade_from_xml(OLD.encode())
+    cascade = cascade_from_xml(OLD_FORMAT.encode())
     assert cascade.window == (12, 10)
     tree = cascade.stages[0].trees[0]
     np.testing.assert_array_equal(tree.left, [0, -1])
@@ -71,6 +59,27 @@ def test_entities_are_never_expanded():
         cascade_from_xml(text.encode())
 
 
+@pytest.mark.parametrize(
+    "encoding", ["utf-7", "gb18030", "idna", "undefined", "zlib", "rot13", "no-such"]
+)
+def test_an_encoding_that_xml_does_not_have_is_refused(encoding, tmp_path):
+    path = tmp_path / "faces.xml"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?><opencv_storage/>')
+    with pytest.raises(CascadeFileError, match=r"faces\.xml: no XML") as caught:
+        Cascade.from_opencv(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_largest_numbers_are_written_as_they_can_be_read():
+    most = float(np.finfo(np.float32).max)
+    text = re.sub(r"<stageThreshold>[^<]*", f"<stageThreshold>{most!r}", GOOD, count=1)
+    text = re.sub(r"(<leafValues>\s*)\S*", r"\g<1>3e38", text, count=1)
+    once = cascade_to_xml(cascade_from_xml(text.encode()))
+    assert cascade_to_xml(cascade_from_xml(once.encode())) == once
+    with pytest.raises(CascadeFileError, match="no number"):
+        cascade_from_xml(re.sub(r"<stageThreshold>[^<]*", "<stageThreshold>3.5e38", GOOD).encode())
+
+
 def test_deep_nesting_is_refused():
     deep = "<a>" * 100_000
     with pytest.raises(CascadeFileError, match="deeply"):
@@ -79,7 +88,7 @@ def test_deep_nesting_is_refused():
 
 def test_old_stages_that_branch_are_refused():
     with pytest.raises(CascadeFileError, match="branch"):
-        cascade_from_xml(OLD.replace("<parent>-1", "<parent>4").encode())
+        cascade_from_xml(OLD_FORMAT.replace("<parent>-1", "<parent>4").encode())
 
 
 def mutated(text: bytes, chance: random.Random) -> bytes:
@@ -116,7 +125,7 @@ def mutated(text: bytes, chance: random.Random) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("text", [GOOD, OLD], ids=["today's format", "the old format"])
+@pytest.mark.parametrize("text", [GOOD, OLD_FORMAT], ids=["today's format", "the old format"])
 def test_mutated_files_are_read_or_refused(text):
     chance, image = random.Random(0), picture(0, 40, 30)
     messages = []

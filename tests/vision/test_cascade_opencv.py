@@ -97,9 +97,9 @@ def test_a_file_written_and_read_again_is_the_same_to_the_bit(name):
         np.testing.assert_array_equal(getattr(again, name), getattr(cascade, name))
     for one, other in zip(again.stages, cascade.stages, strict=True):
         assert one.threshold == other.threshold
-        for tree, twin in zip(one.trees, other.trees, strict=True):
+        for tree, reference in zip(one.trees, other.trees, strict=True):
             for name in ("feature", "threshold", "left", "right", "leaves"):
-                np.testing.assert_array_equal(getattr(tree, name), getattr(twin, name))
+                np.testing.assert_array_equal(getattr(tree, name), getattr(reference, name))
 
 
 @pytest.mark.parametrize(

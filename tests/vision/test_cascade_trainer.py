@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_cascades import windows_of
+from made_cascades import random_cascade, windows_of
 from sklearn.base import clone
 
 from bosquet.vision import CascadeFileError, CascadeTrainer, boost_stage
 from bosquet.vision.cascade import Cascade
+from bosquet.vision.checkpoint import TrainedStage, load_checkpoint, save_checkpoint
 from bosquet.vision.evaluation import overlaps
 from bosquet.vision.images import resized
 from bosquet.vision.mining import mine_negatives
@@ -97,7 +98,7 @@ def test_objects_put_into_a_new_scene_are_found_there(trained):
         image[y : y + h, x : x + w] = resized(ring, (w, h))
     found = trained.cascade_.detect(image, min_neighbors=0).boxes
     assert overlaps(places, found).max(axis=1).min() > 0.6
-    assert len(found) < 60  # of some twenty thousand windows
+    assert len(found) < 100  # of some twenty thousand windows
 
 
 def test_opencv_decides_as_the_trained_cascade_does(trained, tmp_path):
@@ -195,6 +196,35 @@ def test_a_checkpoint_of_another_training_is_refused_by_name(material, tmp_path)
     path.write_text("{")
     with pytest.raises(CascadeFileError, match=r"rings\.json: damaged"):
         clone(trainer).fit(*material)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("training", []),
+        ("stages", [{"\n": 1}]),
+        ("stages", ["stage"]),
+        ("stages", 7),
+        ("cascade", "\ud800"),
+        ("cascade", 1),
+    ],
+)
+def test_a_checkpoint_that_was_changed_is_refused_in_one_line(key, value, tmp_path):
+    path = tmp_path / "rings.json"
+    stage = TrainedStage(1, 1, 1.0, 0.5, True, 10, 10, 0.5, 1.0)
+    cascade = random_cascade(0, stages=1)
+    save_checkpoint(path, cascade, [stage], {"images": "0"})
+    assert load_checkpoint(path, {"images": "0"})[1] == [stage]
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(CascadeFileError, match=r"rings\.json: ") as caught:
+        load_checkpoint(path, {"images": "0"})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_checkpoint_nested_too_deeply_is_refused(tmp_path):
+    (tmp_path / "deep").write_text("[" * 100_000)
+    with pytest.raises(CascadeFileError, match="deep: damaged"):
+        load_checkpoint(tmp_path / "deep", {})
 
 
 def test_training_ends_with_a_valid_cascade_when_nothing_is_left_to_mine(material):

@@ -1,4 +1,4 @@
-"""HaarBoostClassifier: the twin's vote, the certificate, scikit-learn's manners, bad input."""
+"""HaarBoostClassifier: the reference's vote, the certificate, scikit-learn's manners, bad input."""
 
 import pickle
 import re
@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from bosquet.reference import haar as twin
+from bosquet.reference import haar as reference
 from bosquet.vision import HaarBoostClassifier, ImageConversionWarning, haar_features
 from bosquet.vision.images import grey_image
 
@@ -25,10 +25,10 @@ def fitted():
     return HaarBoostClassifier(12).fit(images, y), images, y
 
 
-def test_the_vote_is_the_twins():
+def test_the_vote_is_the_references():
     images, y = bars(40, side=6, seed=2)
     model = HaarBoostClassifier(4).fit(images, y)
-    wanted = twin.adaboost(images, 2 * y - 1, twin.enumerate_features(6, 6), rounds=4)
+    wanted = reference.adaboost(images, 2 * y - 1, reference.enumerate_features(6, 6), rounds=4)
     assert model.feature_numbers_.tolist() == [feature for _, feature, *_ in wanted]
     for t, (alpha, _, threshold, left, right) in enumerate(wanted):
         np.testing.assert_allclose(model.leaves_[t], [alpha * left, alpha * right], rtol=1e-9)

@@ -1,11 +1,11 @@
-"""Integral images and Haar features: counts, order and values against the twin and against OpenCV."""
+"""Integral images and Haar features: counts, order and values against the reference and against OpenCV."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet.reference import haar as twin
+from bosquet.reference import haar as reference
 from bosquet.vision import (
     feature_blocks,
     feature_values,
@@ -26,9 +26,9 @@ def test_a_window_of_24_by_24_has_as_many_features_as_opencv_counts(kind, count)
 
 @pytest.mark.parametrize("kind", ["basic", "core", "all"])
 @pytest.mark.parametrize("window", [(3, 3), (9, 7), (6, 11)])
-def test_features_are_the_twins_in_the_same_order(window, kind):
+def test_features_are_those_of_the_reference_in_the_same_order(window, kind):
     features = haar_features(window, kind)
-    wanted = twin.enumerate_features(*window, kind)
+    wanted = reference.enumerate_features(*window, kind)
     assert len(features) == len(wanted)
     for i, (tilted, rectangles) in enumerate(wanted):
         assert features.tilted[i] == tilted
@@ -50,12 +50,12 @@ def test_every_feature_balances_on_an_image_without_contrast():
     st.integers(0, 9),
 )
 @settings(max_examples=60, deadline=None)
-def test_integral_images_are_the_twins(height, width, kind, seed):
+def test_integral_images_are_the_references(height, width, kind, seed):
     image = random_images(1, height, width, seed)[0]
     if kind == "tilted":
-        wanted = twin.tilted_integral(image)
+        wanted = reference.tilted_integral(image)
     else:
-        wanted = twin.integral(image.astype(float) ** (2 if kind == "squared" else 1))
+        wanted = reference.integral(image.astype(float) ** (2 if kind == "squared" else 1))
     assert np.array_equal(integral_image(image, kind), wanted)
 
 
@@ -69,15 +69,15 @@ def test_integral_images_are_opencvs():
 
 
 @pytest.mark.parametrize("kind", ["basic", "all"])
-def test_values_are_the_weighted_sums_of_the_twin(kind):
+def test_values_are_the_weighted_sums_of_the_reference(kind):
     images = random_images(5, 8, 9, seed=1)
     features = haar_features((9, 8), kind)
     values = feature_values(images, features, normalise=False)
-    wanted = twin.enumerate_features(9, 8, kind)
-    tables = [(twin.integral(image), twin.tilted_integral(image)) for image in images]
+    wanted = reference.enumerate_features(9, 8, kind)
+    tables = [(reference.integral(image), reference.tilted_integral(image)) for image in images]
     for i in range(0, len(features), 7):
         assert values[i].tolist() == [
-            twin.feature_value(of_image, wanted[i]) for of_image in tables
+            reference.feature_value(of_image, wanted[i]) for of_image in tables
         ]
 
 
@@ -85,7 +85,7 @@ def test_normalised_values_are_divided_by_the_contrast_inside_the_rim():
     images = random_images(6, 8, 9, seed=2)
     features = haar_features((9, 8))[::50]
     plain = feature_values(images, features, normalise=False)
-    contrast = np.array([twin.contrast(image) for image in images])
+    contrast = np.array([reference.contrast(image) for image in images])
     np.testing.assert_allclose(feature_values(images, features), plain / contrast, rtol=2e-7)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bosquet import _core
-from bosquet.reference import haar as twin
+from bosquet.reference import haar as reference
 from bosquet.vision import feature_values, haar_features
 from bosquet.vision.haar_stumps import HaarLearner, _heaviest
 from bosquet.vision.integral import feature_arrays
@@ -99,20 +99,20 @@ def test_the_result_does_not_depend_on_memory_threads_or_instructions(criterion)
         assert all(other.best(weight, criterion) == wanted for other in others)
 
 
-def test_the_stump_of_least_error_is_the_twins():
+def test_the_stump_of_least_error_is_the_references():
     images, y = bars(60, side=6, seed=6)
     features = haar_features((6, 6))
     weight = np.random.default_rng(1).random(60)
     weight /= weight.sum()
-    scale = np.array([twin.contrast(image) for image in images])
-    tables = [(twin.integral(image), None) for image in images]
+    scale = np.array([reference.contrast(image) for image in images])
+    tables = [(reference.integral(image), None) for image in images]
     values = np.array(
         [
-            [twin.feature_value(of_image, feature) for of_image in tables]
-            for feature in twin.enumerate_features(6, 6)
+            [reference.feature_value(of_image, feature) for of_image in tables]
+            for feature in reference.enumerate_features(6, 6)
         ]
     )
-    error, feature, _, left, right = twin.best_stump(values / scale, 2 * y - 1, weight)
+    error, feature, _, left, right = reference.best_stump(values / scale, 2 * y - 1, weight)
     found = search(images, y, features).best(weight, "error")
     assert (found[0], found[2], found[3]) == (feature, left, right)
     assert found[4] == pytest.approx(error)
@@ -170,7 +170,7 @@ def test_a_trimmed_search_finds_the_stump_of_the_heavy_rows():
 def test_bad_weights_are_refused():
     images, y = bars(20)
     ready = search(images, y, haar_features((8, 8))[:50])
-    with pytest.raises(ValueError, match="one entry a window"):
+    with pytest.raises(ValueError, match="one entry per window"):
         ready.best(np.ones(19), "error")
     with pytest.raises(ValueError, match="row 3 is -1"):
         ready.best(np.where(np.arange(20) == 3, -1.0, 1.0), "error")

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._bags import Bags, OutOfBag, has_settled, jackknife_variance
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet._parameters import (
     Check,
     boolean,
@@ -30,7 +30,6 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._targets import check_same_length, check_sample_weight
-from bosquet._warnings import warn_user
 from bosquet.bagging._learners import Plan, Vote, check_learner, default_estimator, some_columns
 from bosquet.bagging._sampling import Sampler, how_many, plain_sampler
 from bosquet.bagging._tables import copy_input_tags, table_for
@@ -65,6 +64,7 @@ class BaseBagging(Saved, Explained, BaseEstimator):
     _vote: Vote
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit a learner on each bag.
 
@@ -81,12 +81,11 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, KINDS)
-        template = self._chosen_estimator(warn=True)
+        template = self._chosen_estimator()
         check_learner(template, "estimator")
         continuing = self.warm_start and hasattr(self, "estimators_")
         X = table_for(
@@ -95,7 +94,7 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         n_rows = X.shape[0]
         given, target = self._check_target(y, continuing)
         check_same_length(len(target), n_rows)
-        weight = check_sample_weight(sample_weight, n_rows)
+        weight = check_sample_weight(sample_weight, n_rows, scale_matters=True)
         if not continuing:
             self._start(target, weight, template)
         elif n_rows != self._sampler.n_rows:
@@ -217,22 +216,8 @@ class BaseBagging(Saved, Explained, BaseEstimator):
             self._account = account
 
     # --------------------------------------------------------------- the learner
-    def _chosen_estimator(self, warn: bool = False) -> Any:
-        old = self.base_estimator
-        if isinstance(old, str) and old == "deprecated":
-            given = self.estimator
-        elif self.estimator is not None:
-            raise ValueError(
-                "estimator and its old name base_estimator are both set; use estimator"
-            )
-        else:
-            given = old
-            if warn:
-                warn_user(
-                    "base_estimator is the old name of estimator and will be removed; use estimator",
-                    FutureWarning,
-                )
-        return default_estimator(self._classifier) if given is None else given
+    def _chosen_estimator(self) -> Any:
+        return default_estimator(self._classifier) if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -250,12 +235,14 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         return len(self.estimators_)
 
     @property
+    @reads_one_fit
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows each learner drew, one entry a draw; drawn anew from the seed when asked for."""
         check_is_fitted(self, "estimators_")
         return [self._sampler.rows(t) for t in range(len(self.estimators_))]
 
     @property
+    @reads_one_fit
     def estimators_features_(self) -> list[np.ndarray]:
         """The columns each learner was given."""
         check_is_fitted(self, "estimators_")

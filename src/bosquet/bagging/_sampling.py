@@ -47,7 +47,7 @@ class Group:
         n, size = state["n_members"], state["size"]
         if any(type(count) is not int or not 1 <= count < 2**32 for count in (n, size)):
             raise ValueError("the size of a bag is not valid")
-        if n > n_rows or (size > n and not replace):
+        if n > n_rows or size > n:
             raise ValueError("a bag draws more rows than there are")
         members = probability = None
         if state["members"] is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import narwhals.dependencies as libraries
 
 from bosquet._sklearn import tags_of, validate_data
+from bosquet.data import decode_dictionaries
 
 
 def is_frame(X: Any) -> bool:
@@ -35,7 +36,7 @@ def table_for(
     tags = [tags_of(learner).input_tags for learner in learners if not _is_made_of_others(learner)]
     return validate_data(
         owner,
-        X,
+        decode_dictionaries(X),
         reset=reset,
         dtype="numeric" if any(not tag.string for tag in tags) else None,
         accept_sparse=["csr"] if all(tag.sparse for tag in tags) else False,

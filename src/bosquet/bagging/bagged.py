@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._bags import OutOfBag
+from bosquet._fitted import reads_one_fit
 from bosquet._sklearn import (
     ClassifierMixin,
     RegressorMixin,
@@ -53,8 +54,6 @@ _SHARED_DOC = """
         What the bags are drawn from.
     verbose : int, default=0
         Progress messages of joblib, more with larger numbers.
-    base_estimator : deprecated
-        The old name of `estimator`.
     """
 
 _ATTRIBUTES_DOC = """
@@ -168,7 +167,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        base_estimator: Any = "deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -183,7 +181,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.base_estimator = base_estimator
 
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
         labels = check_labels(y)
@@ -219,29 +216,35 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         self.oob_score_ = 1 - account.error
         self.oob_decision_function_ = account.mean_votes(self.classes_.size)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest mean vote; of equal ones, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Mean vote for each class: mean probability, or with voting="hard" the share of votes."""
         return self._mean_votes(X)
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @reads_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Mean votes of the first 1, 2, ... learners."""
         yield from self._staged_mean_votes(X)
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Classes by the first 1, 2, ... learners."""
         for votes in self._staged_mean_votes(X):
             yield self.classes_[votes.argmax(axis=1)]
 
+    @reads_one_fit
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says.
 
@@ -253,6 +256,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         votes = self._all_votes(X).transpose(1, 0, 2)
         return votes if self._vote.soft else self.classes_[votes.argmax(axis=2)]
 
+    @reads_one_fit
     def jackknife_standard_errors(self, X: Any) -> np.ndarray:
         """How far each probability would move if other rows had been drawn from the population.
 
@@ -335,7 +339,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        base_estimator: Any = "deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -348,7 +351,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.base_estimator = base_estimator
 
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
         target = check_finite_target(y).T
@@ -367,15 +369,18 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if values.shape[-1] == 1 else values
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Mean prediction of the learners: (n_samples,), or a column for each target."""
         return self._shaped(self._mean_votes(X))
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Mean predictions of the first 1, 2, ... learners."""
         for votes in self._staged_mean_votes(X):
             yield self._shaped(votes)
 
+    @reads_one_fit
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says.
 
@@ -385,6 +390,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         """
         return self._shaped(self._all_votes(X).transpose(1, 0, 2))
 
+    @reads_one_fit
     def jackknife_standard_errors(self, X: Any) -> np.ndarray:
         """How far each prediction would move if other rows had been drawn from the population.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
@@ -22,6 +23,7 @@ from bosquet._sklearn import (
     in_parallel,
     tags_of,
 )
+from bosquet._sums import weighted_sum
 from bosquet._targets import (
     check_finite_target,
     check_labels,
@@ -47,6 +49,7 @@ class BaseVoting(Saved, Explained, BaseEstimator):
     n_jobs: Any
     verbose: Any
 
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit a clone of every learner on all rows.
 
@@ -62,8 +65,7 @@ class BaseVoting(Saved, Explained, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, KINDS)
@@ -73,7 +75,7 @@ class BaseVoting(Saved, Explained, BaseEstimator):
         X = table_for(self, X, [learner for _, learner in kept], reset=True)
         target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
-        weight = check_sample_weight(sample_weight, X.shape[0])
+        weight = check_sample_weight(sample_weight, X.shape[0], scale_matters=True)
         for name, learner in kept if weight.size else []:
             if not has_fit_parameter(learner, "sample_weight"):
                 raise ValueError(
@@ -104,8 +106,8 @@ class BaseVoting(Saved, Explained, BaseEstimator):
             )
         names = [name for name, _ in pairs]
         parameters = self.get_params(deep=False)
-        for name in names:
-            if names.count(name) > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 raise ValueError(f"estimators holds the name {name!r} more than once")
             if "__" in name or name in parameters:
                 raise ValueError(
@@ -292,7 +294,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 
     def _mean_votes(self, X: Any) -> np.ndarray:
         votes = self._ask(X, self._vote())
-        return np.einsum("t,tnk->nk", self._kept_weights(), votes)
+        return weighted_sum(self._kept_weights(), votes)
 
     def _vote(self) -> Callable[[Any, Any], np.ndarray]:
         check_is_fitted(self, "estimators_")
@@ -300,22 +302,26 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
             return _real_votes
         return ClassVotes(self.classes_, soft=self.voting == "soft")
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest sum of votes; of equal ones, the first in `classes_`."""
         largest = self._mean_votes(X).argmax(axis=1)
         return self.classes_[largest]
 
     @available_if(_shares)
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Weighted mean of the probabilities; with voting="hard", each class's share of the vote."""
         return self._mean_votes(X)
 
     @available_if(_real)
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """Weighted mean of the decision functions: one column a class, one in all for two classes."""
         votes = self._mean_votes(X)
         return votes[:, 1] if votes.shape[1] == 2 else votes
 
+    @reads_one_fit
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says.
 
@@ -392,12 +398,14 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         target = check_finite_target(y).T
         return target[:, 0] if target.shape[1] == 1 else target
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Weighted mean of the predictions: (n_samples,), or a column for each target."""
         votes = self._ask(X, Predictions())
-        mean = np.einsum("t,tnk->nk", self._kept_weights(), votes)
+        mean = weighted_sum(self._kept_weights(), votes)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
+    @reads_one_fit
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit, remember_columns
 from bosquet._sklearn import (
     BaseEstimator,
     accepts_missing,
@@ -24,13 +24,16 @@ from bosquet.boosting._general import LearnerStepper
 from bosquet.boosting._loop import LoopResult, run_rounds
 from bosquet.boosting._native import Part, TreeStepper
 from bosquet.boosting._parameters import (
+    check_continuing,
     check_parameters,
     feature_share,
     interaction_groups,
     monotone_directions,
 )
-from bosquet.boosting._progress import EarlyStopping
 from bosquet.boosting._targets import split_rows, validation_part
+from bosquet.boosting._watching import Course, course_of, mark_of
+from bosquet.boosting._weak import shaped
+from bosquet.boosting._weight_scale import scaled_weight
 from bosquet.boosting.predictor import Predictor
 from bosquet.data import TableEncoder, n_rows, take_rows
 
@@ -57,10 +60,13 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
     _terms: Any  # what the model is a sum of
     _loss_terms: Any  # the loss object, for this number of outputs
     _encoder: TableEncoder
+    _seed: int
     train_score_: np.ndarray
+    validation_loss_: np.ndarray
     validation_score_: np.ndarray
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         """Fit the model.
 
@@ -71,6 +77,10 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             NaN, null and pd.NA are missing values.
         y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
         sample_weight : array of shape (n_samples,), optional
+            A weight of 2 is the row twice. `l2_regularization`, `min_child_weight`, `min_split_gain`
+            and `cat_l2` are compared with sums of weights, so that weights of 1/n make them
+            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios mean
+            something. There is a warning if the mean is below 0.1 or above 100 and it matters.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows to follow the loss on, and to stop early by, instead of a part of X.
 
@@ -78,79 +88,92 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         check_parameters(self)
         continuing = self.warm_start and hasattr(self, "_terms")
-        if continuing and self.n_estimators != "auto" and self.n_estimators < self._terms.n_rounds:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} is below the {self._terms.n_rounds} rounds that"
-                " the model has; with warm_start=True it can only grow"
-            )
-        if continuing and isinstance(self._terms, TreeTerms) and self._terms.runs > 1:
-            raise ValueError(
-                f"the model is the mean of {self._terms.runs} runs, which warm_start=True cannot go on with;"
-                " fit it anew"
-            )
+        if continuing:
+            check_continuing(self)
         encoder, columns = self._encode_training(X, continuing)
         target, n_samples = self._check_target(y, columns, continuing)
-        weight = self._check_weight(sample_weight, target, n_samples)
+        weights = scaled_weight(self, self._check_weight(sample_weight, target, n_samples), encoder)
         loss = self._loss_terms if continuing else self._make_loss(target)
         loss.check_targets(target)
 
-        seed = seed_from(self.random_state)
-        parts = self._parts(columns, target, weight, eval_set, encoder, loss, seed)
+        # A warm start draws as the same fit would have gone on to, and splits off the same validation set.
+        known = continuing and hasattr(self, "_seed")
+        self._seed = self._seed if known else seed_from(self.random_state)
+        parts = self._parts(columns, target, weights, eval_set, encoder, loss, self._seed)
         self._loss_terms = loss
         remember_columns(self, encoder)
 
-        start = self._terms if continuing else None
-        stopping = None
-        if parts.validation is not None and self._stops_early(n_samples, eval_set):
-            stopping = EarlyStopping(self.n_iter_no_change, self.tol)
-        history = LoopResult(
-            list(self.train_score_) if continuing else [],
-            list(self.validation_score_) if continuing and parts.validation is not None else [],
+        course = course_of(
+            self,
+            self._terms if continuing else None,
+            self.__dict__.pop("_watch", None),
+            self._mark(parts, n_samples, eval_set),
+            tol=self.tol,
+            scoring=None if self.scoring == "loss" else self.scoring,
+            split=parts.held_rows is not None,
         )
-        stepper = self._make_stepper(parts.train, parts.validation, loss, encoder, seed, start)
+        stepper = self._make_stepper(
+            parts.train, parts.validation, loss, encoder, self._seed, course.start
+        )
+        previous = self._terms if continuing else None
         self._terms = stepper.terms
-        self._keep_scores(history)  # a callback may save the model
+        self._keep_scores(course.history)  # a callback may save the model
         run_rounds(
             stepper,
             model=self,
-            n_rounds=self._rounds(stopping is not None),
-            stopping=stopping,
-            score=self._scorer(X, y, eval_set, parts.held_rows) if stopping else None,
+            n_rounds=self._rounds(course.stopping is not None),
+            stopping=course.stopping,
+            score=self._scorer(X, y, eval_set, parts.held_rows) if course.stopping else None,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
-            history=history,
+            history=course.history,
         )
-        rows = parts.train
-        if history.best_round is not None:
-            if self.refit and parts.held_rows is not None:
-                rows = parts.everything
-                stepper = self._boosted(rows, loss, encoder, seed, start, history.best_round)
-            else:
-                stepper.terms.truncate(history.best_round)
-        runs = [stepper.terms]
-        for other in seeds_of_runs(seed, self.n_runs)[1:]:
-            again = self._boosted(rows, loss, encoder, other, None, runs[0].n_rounds)
-            runs.append(again.terms)
-        self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
-        self._keep_scores(history)
-        self.timings_ = stepper.timings()
+        self._settle(stepper, course, parts, previous)
+        self._keep_scores(course.history)
         return self
+
+    def _mark(self, parts: Parts, n_samples: int, eval_set: Any) -> int | None:
+        """Which validation set early stopping looks at; None without early stopping."""
+        if parts.validation is None or not self._stops_early(n_samples, eval_set):
+            return None
+        return mark_of(parts.held_rows, parts.validation.target, parts.validation.weight)
+
+    def _settle(self, stepper: Any, course: Course, parts: Parts, previous: Any) -> None:
+        """Make the model of the rounds that were tried: cut back to the best, or fitted again on all rows."""
+        rows, watched, best = parts.train, stepper.terms, course.history.best_round
+        refits = best is not None and self.refit and parts.held_rows is not None
+        if best is not None and refits:
+            begun = course.start if course.resumed is None else course.resumed.refitted
+            rows = parts.everything
+            stepper = self._boosted(rows, begun, best)
+        elif best is not None:
+            stepper.terms = watched.copy() if self.warm_start else watched
+            stepper.terms.truncate(best)
+        elif course.resumed is not None and watched.n_rounds == course.start.n_rounds:
+            stepper.terms = previous  # no round was added that another metric could choose
+        self._unlearned = None if refits else course.mark
+        if self.warm_start:
+            self._watch = course.watched(watched, stepper.terms if refits else None)
+        runs = [stepper.terms]
+        for other in seeds_of_runs(self._seed, self.n_runs)[1:]:
+            runs.append(self._boosted(rows, None, runs[0].n_rounds, other).terms)
+        self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
+        self.timings_ = stepper.timings()
 
     def _keep_scores(self, history: LoopResult) -> None:
         self.train_score_ = np.array(history.train_loss)
-        self.validation_score_ = np.array(history.validation_loss)
+        self.validation_loss_ = np.array(history.validation_loss)
+        self.validation_score_ = np.array(history.validation_score)
 
-    def _boosted(
-        self, rows: Part, loss: Any, encoder: TableEncoder, seed: int, start: Any, n_rounds: int
-    ) -> Any:
-        """So many rounds on these rows, with nobody looking on."""
-        stepper = self._make_stepper(rows, None, loss, encoder, seed, start)
+    def _boosted(self, rows: Part, start: Any, n_rounds: int, seed: int | None = None) -> Any:
+        """So many rounds on these rows, without a validation set."""
+        seed = self._seed if seed is None else seed
+        stepper = self._make_stepper(rows, None, self._loss_terms, self._encoder, seed, start)
         run_rounds(
             stepper,
             model=self,
@@ -171,7 +194,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             encoder, _ = TableEncoder.fit(
                 X, categorical_features="from_dtype", owner=type(self).__name__
             )
-            return encoder, _shaped(X)
+            return encoder, shaped(X)
         return TableEncoder.fit(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
         )
@@ -180,7 +203,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         return n_rows(columns) if self.estimator is None else columns.shape[0]
 
     def _check_weight(self, sample_weight: Any, target: np.ndarray, n_rows: int) -> np.ndarray:
-        return check_sample_weight(sample_weight, n_rows)
+        return check_sample_weight(sample_weight, n_rows, keep_scale=True)
 
     def _stops_early(self, rows: int, eval_set: Any) -> bool:
         if self.early_stopping == "auto":
@@ -196,23 +219,23 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         self,
         columns: Any,
         target: np.ndarray,
-        weight: np.ndarray,
+        weights: tuple[np.ndarray, float],
         eval_set: Any,
         encoder: TableEncoder,
         loss: Any,
         seed: int,
     ) -> Parts:
         native = self.estimator is None
+        weight, unit = weights
 
         def part(rows: np.ndarray) -> Part:
             some = take_rows(columns, rows) if native else rows_of(columns, rows)
-            return Part(
-                some, np.ascontiguousarray(target[:, rows]), weight[rows] if weight.size else weight
-            )
+            own = weight[rows] if weight.size else weight
+            return Part(some, np.ascontiguousarray(target[:, rows]), own, unit)
 
         # A row of weight 0 must not matter, not even to min_samples_leaf.
         counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
-        everything = Part(columns, target, weight) if counting is None else part(counting)
+        everything = Part(columns, target, weight, unit) if counting is None else part(counting)
         if eval_set is not None:
             validation = validation_part(
                 eval_set,
@@ -259,13 +282,16 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             loss,
             terms,
             categories=encoder.categories,
-            options=self._options(encoder, loss, seed + (terms.n_rounds if terms else 0)),
+            options={
+                **self._options(encoder, loss, seed, train.unit),
+                "first_round": terms.n_rounds if terms else 0,
+            },
             max_bins=self.max_bins,
             threads=effective_threads(self.n_jobs),
         )
 
-    def _options(self, encoder: TableEncoder, loss: Any, seed: int) -> dict[str, Any]:
-        """The core's options, from the parameters."""
+    def _options(self, encoder: TableEncoder, loss: Any, seed: int, unit: float) -> dict[str, Any]:
+        """The core's options, from the parameters; `unit` is what a weight of 1 has become."""
         n, names = encoder.n_features, encoder.feature_names
         monotone = monotone_directions(self.monotonic_cst, n, names)
         for feature, direction in enumerate(monotone):
@@ -280,12 +306,12 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             "max_leaf_nodes": self.max_leaf_nodes or 65_535,
             "max_depth": self.max_depth or 0,
             "min_samples_leaf": self.min_samples_leaf,
-            "min_child_weight": float(self.min_child_weight),
-            "l2_regularization": float(self.l2_regularization),
-            "min_split_gain": float(self.min_split_gain),
+            "min_child_weight": unit * self.min_child_weight,
+            "l2_regularization": unit * self.l2_regularization,
+            "min_split_gain": unit * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
             "category_smoothing": float(self.cat_smooth),
-            "category_l2": float(self.cat_l2),
+            "category_l2": unit * self.cat_l2,
             "max_category_threshold": self.max_cat_threshold,
             "min_samples_category": self.min_samples_category,
             "features_by_tree": feature_share(self.max_features_per_tree, n),
@@ -301,7 +327,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         }
 
     def _scorer(self, X: Any, y: Any, eval_set: Any, validation_rows: np.ndarray | None) -> Any:
-        """A function that gives minus the score on the rows set aside; None to watch the loss."""
+        """A function that returns the score on the validation set; None to look at the loss."""
         if self.scoring in (None, "loss"):
             return None
         from sklearn.metrics import check_scoring
@@ -311,7 +337,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
             held_X, held_y = eval_set[0], eval_set[1]
         else:
             held_X, held_y = rows_of(X, validation_rows), rows_of(np.asarray(y), validation_rows)
-        return lambda: -float(scorer(self, held_X, held_y))
+        return lambda: float(scorer(self, held_X, held_y))
 
     # --------------------------------------------------------------- predicting
     @property
@@ -329,19 +355,20 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
-            return self._terms.raw(_shaped(X), 1, first, last)
+            return self._terms.raw(shaped(X), 1, first, last)
         return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
-        data = _shaped(X) if isinstance(self._terms, LearnerTerms) else columns
+        data = shaped(X) if isinstance(self._terms, LearnerTerms) else columns
         threads = effective_threads(self.n_jobs)
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
             raw = raw + self._terms.raw(data, threads, round_, round_ + 1)
             yield raw
 
+    @reads_one_fit
     def predictor(self) -> Predictor:
         """A light callable for services: array in, array out, nothing checked twice.
 
@@ -359,10 +386,12 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
 
     # ---------------------------------------------------------------- importance
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Share of the total gain that each feature's splits brought; sums to 1."""
         return self.importance("gain")
 
+    @reads_one_fit
     def importance(
         self,
         kind: str = "gain",
@@ -413,6 +442,7 @@ class BaseGradientBoosting(Saved, Explained, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.estimator is None or accepts_missing(self.estimator)
         tags.input_tags.sparse = True
+        tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
 
@@ -434,8 +464,3 @@ def seeds_of_runs(seed: int, runs: int) -> list[int]:
     """A seed for each run; the first is the fit's own."""
     others = np.random.SeedSequence(seed).generate_state(runs - 1)
     return [seed, *(int(other) for other in others)]
-
-
-def _shaped(X: Any) -> Any:
-    """X as it is if it has a shape, as an array otherwise."""
-    return X if hasattr(X, "shape") else np.asarray(X)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit, remember_columns
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
@@ -27,7 +27,6 @@ from bosquet._targets import (
     learn_classes,
     only_class,
 )
-from bosquet._warnings import warn_user
 from bosquet.boosting._boosted_vote import check_learner
 from bosquet.boosting._loop import LoopResult, run_rounds
 from bosquet.boosting._voters import AsSequence, NativeVoter, StagedVotes, importances_of
@@ -92,6 +91,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
     estimator_weights_: np.ndarray
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the vote.
 
@@ -108,8 +108,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         raise NotImplementedError
@@ -117,7 +116,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Everything checked, and a learner on the rows that weigh anything."""
         check_parameters(self, self._checks)
-        template = self._chosen_estimator(warn=True)
+        template = self.estimator
         check_learner(template)
         encoder, table = open_table(
             template,
@@ -170,21 +169,6 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
         )
         return history
 
-    def _chosen_estimator(self, warn: bool = False) -> Any:
-        given = self.estimator
-        if not (isinstance(self.base_estimator, str) and self.base_estimator == "deprecated"):
-            if given is not None:
-                raise ValueError(
-                    "estimator and its old name base_estimator are both set; use estimator"
-                )
-            given = self.base_estimator
-            if warn:
-                warn_user(
-                    "base_estimator is the old name of estimator and will be removed; use estimator",
-                    FutureWarning,
-                )
-        return given
-
     # --------------------------------------------------------------- predicting
     def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
         check_is_fitted(self, "_vote")
@@ -192,15 +176,18 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
         data = columns if isinstance(self._vote, TreeVote) else shaped(X)
         return self._vote.raw(data, effective_threads(self.n_jobs), first, last)[:, 0]
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """The weighted vote f(x); above 0 it is for the second of `classes_`."""
         return self._raw(X)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class that the vote is for."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(np.intp)]
 
+    @reads_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The vote of the first 1, 2, ... hypotheses, with the weights that they have in the end."""
         check_is_fitted(self, "_vote")
@@ -212,6 +199,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
             f = f + self._vote.raw(data, threads, t, t + 1)[:, 0]
             yield f
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The class that the first 1, 2, ... hypotheses are for."""
         for f in self.staged_decision_function(X):
@@ -219,6 +207,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
 
     # ------------------------------------------------------------------- asking
     @property
+    @reads_one_fit
     def estimators_(self) -> list[Any]:
         """The hypotheses."""
         check_is_fitted(self, "_vote")
@@ -230,6 +219,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
         ]
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Mean over the hypotheses, by their weights, of each one's share of gain by feature."""
         check_is_fitted(self, "_vote")
@@ -241,7 +231,7 @@ class BinaryVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Bas
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        learner = self._chosen_estimator()
+        learner = self.estimator
         if is_native(learner):
             tags.input_tags.allow_nan = tags.input_tags.sparse = True
             tags.input_tags.string = tags.input_tags.categorical = True

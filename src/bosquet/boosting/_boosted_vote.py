@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit, remember_columns
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
 from bosquet._sklearn import (
     BaseEstimator,
@@ -27,7 +27,6 @@ from bosquet._targets import (
     learn_classes,
     only_class,
 )
-from bosquet._warnings import warn_user
 from bosquet.boosting._assembly import Assembly
 from bosquet.boosting._certifying import certify
 from bosquet.boosting._decisions import Decision
@@ -35,16 +34,16 @@ from bosquet.boosting._endings import (
     Ending,
     all_rounds,
     by_callback,
-    by_rows_set_aside,
+    by_validation_set,
     of_all,
     warn_of,
 )
 from bosquet.boosting._loop import LoopResult, run_rounds
-from bosquet.boosting._progress import EarlyStopping
 from bosquet.boosting._targets import split_rows
 from bosquet.boosting._vote_stepper import Kept, Labelled, VoteStepper
 from bosquet.boosting._voters import AsSequence, NativeVoter, StagedVotes, importances_of
 from bosquet.boosting._votes import LearnerVote, TreeVote, Vote
+from bosquet.boosting._watching import Course, course_of, mark_of
 from bosquet.boosting._weak import count_rows, is_native, open_table, shaped, some_rows
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
@@ -74,6 +73,7 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
     classes_: np.ndarray
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the vote.
 
@@ -92,12 +92,11 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, self._checks())
-        estimator = self._chosen_estimator(warn=True)
+        estimator = self.estimator
         check_learner(estimator)
         continuing = self.warm_start and hasattr(self, "_vote")
         if continuing and self.n_estimators < self._vote.n_rounds:
@@ -117,11 +116,17 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         table, numbers, weight = self._rows(estimator, table, y, sample_weight, continuing)
         if not continuing:
             self._start(estimator, encoder)
-        train, validation = self._parts(estimator, table, numbers, weight)
+        train, validation, mark = self._parts(estimator, table, numbers, weight)
+        watch = self.__dict__.pop("_watch", None)
+        course = course_of(self, self._vote if continuing else None, watch, mark, tol=0.0)
+        if (
+            course.resumed is not None
+        ):  # with all rounds that were tried, not only with those of the model
+            self._vote, self._kept = course.start, list(course.resumed.kept)
         assembly = Assembly(self, estimator, train, continuing)
         stepper = assembly.stepper(validation)
         self._vote, self._decision = stepper.terms, stepper.decision
-        self._run(stepper, validation is not None, continuing)
+        self._run(stepper, course)
         return self
 
     def _rows(
@@ -155,23 +160,21 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
 
     def _parts(
         self, estimator: Any, table: Any, numbers: np.ndarray, weight: np.ndarray
-    ) -> tuple[Labelled, Labelled | None]:
-        """The rows to learn from and, with early stopping, those to judge by."""
+    ) -> tuple[Labelled, Labelled | None, int | None]:
+        """The training set and, with early stopping, the validation set and its mark."""
 
         def part(rows: np.ndarray) -> Labelled:
             share = weight[rows] / weight[rows].sum()
             return Labelled(some_rows(estimator, table, rows), numbers[rows], share)
 
         if not self.early_stopping:
-            return Labelled(table, numbers, weight / weight.sum()), None
+            return Labelled(table, numbers, weight / weight.sum()), None, None
         kept, held = split_rows(numbers.size, self.validation_fraction, self._seed, numbers)
-        return part(kept), part(held)
+        return part(kept), part(held), mark_of(held, numbers[held], weight[held])
 
     # ----------------------------------------------------------- running the loops
-    def _run(self, stepper: VoteStepper, validated: bool, continuing: bool) -> None:
-        stopping = EarlyStopping(self.n_iter_no_change, 0.0) if validated else None
-        before = [kept.training_error for kept in self._kept]
-        history = LoopResult(before, list(getattr(self, "validation_score_", ())))
+    def _run(self, stepper: VoteStepper, course: Course) -> None:
+        history, stopping = course.history, course.stopping
         self._kept = list(self._kept)
         stepper.kept = self._kept
         run_rounds(
@@ -188,6 +191,9 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         ending = self._ending(stepper, history)
         scores = stepper.scores()
         best = history.best_round
+        self._unlearned = course.mark
+        if self.warm_start:
+            self._watch = course.watched(self._vote.copy(), kept=list(self._kept))
         if best is not None and best < self._vote.n_rounds:
             self._vote.truncate(best)
             del self._kept[best:]
@@ -198,7 +204,7 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
             self.stopped_because_ = ending.reason
             warn_of(ending, len(self._kept), self.n_estimators)
         self.train_score_ = np.asarray(history.train_loss)
-        if validated:
+        if history.validation_loss:
             self.validation_score_ = np.asarray(history.validation_loss)
 
     def _ending(self, stepper: VoteStepper, history: LoopResult) -> Ending:
@@ -207,28 +213,13 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         if history.stopped_by == "callback":
             return by_callback(stepper.terms.n_rounds)
         if history.stopped_by is not None:
-            return by_rows_set_aside(self.n_iter_no_change, history.best_round)
+            return by_validation_set(self.n_iter_no_change, history.best_round)
         return all_rounds(stepper.terms.n_rounds)
 
     # --------------------------------------------------------------- the learner
-    def _chosen_estimator(self, warn: bool = False) -> Any:
-        old = getattr(self, "base_estimator", "deprecated")
-        if isinstance(old, str) and old == "deprecated":
-            return self.estimator
-        if self.estimator is not None:
-            raise ValueError(
-                "estimator and its old name base_estimator are both set; use estimator"
-            )
-        if warn:
-            warn_user(
-                "base_estimator is the old name of estimator and will be removed; use estimator",
-                FutureWarning,
-            )
-        return old
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        estimator = self._chosen_estimator()
+        estimator = self.estimator
         native = is_native(estimator)
         tags.input_tags.allow_nan = native or accepts_missing(estimator)
         tags.input_tags.sparse = native or bool(tags_of(estimator).input_tags.sparse)
@@ -241,6 +232,7 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         columns = self._encoder.transform(X, owner=type(self).__name__)
         return columns if isinstance(self._vote, TreeVote) else shaped(X)
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """The vote f(x): (n_samples,) for two classes, (n_samples, n_classes) for more."""
         check_is_fitted(self, "_vote")
@@ -248,21 +240,25 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
             self._vote.raw(self._table(X), effective_threads(self.n_jobs))
         )
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins the vote."""
         decision = self.decision_function(X)
         return self.classes_[self._decision.numbers(decision)]
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, in the order of `classes_`."""
         decision = self.decision_function(X)
         return self._decision.probabilities(decision)
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @reads_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The vote after each round."""
         check_is_fitted(self, "_vote")
@@ -272,11 +268,13 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
             raw = raw + self._vote.raw(table, threads, t, t + 1)
             yield self._decision.decision(raw)
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The winning class after each round."""
         for decision in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(decision)]
 
+    @reads_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Probabilities after each round."""
         for decision in self.staged_decision_function(X):
@@ -290,6 +288,7 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         return self._vote.n_rounds
 
     @property
+    @reads_one_fit
     def estimators_(self) -> Any:
         """The voters: a list, or an array (rounds, columns) where a round has several."""
         check_is_fitted(self, "_vote")
@@ -323,6 +322,7 @@ class BoostedVote(AsSequence, StagedVotes, Saved, Explained, ClassifierMixin, Ba
         return values[:, 0] if values.shape[1] == 1 else values
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Mean over the voters, by their weights, of each one's share of gain by feature."""
         check_is_fitted(self, "_vote")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bosquet._text_table import text_table
+
 if TYPE_CHECKING:
     from bosquet.boosting.bounds import Bound
     from bosquet.boosting.certificate import Certificate
@@ -70,11 +72,10 @@ def _rounds(certificate: Certificate) -> str:
         for name, heading in _HEADINGS.items()
         if (values := getattr(certificate, name)) is not None
     }
-    widths = {heading: max(len(heading), 8) for heading in columns}
-    lines = ["  round  " + "  ".join(heading.rjust(widths[heading]) for heading in columns)]
+    rows = [["  round", *(heading.rjust(8) for heading in columns)]]
     for t in shown_rounds(certificate.n_rounds):
-        cells = (_number(values[t - 1]).rjust(widths[name]) for name, values in columns.items())
-        lines.append(f"{t:7,}  " + "  ".join(cells))
+        rows.append([f"{t:7,}", *(_number(values[t - 1]) for values in columns.values())])
+    lines = text_table(rows)
     if certificate.factor != 1 and certificate.product is not None:
         lines.append(
             f"Π Z_t bounds the share of wrong answers; the training error is at most"
@@ -98,11 +99,8 @@ def _margins(certificate: Certificate) -> str:
     shares = (0, 0.05, 0.25, 0.5, 0.75, 1)
     names = ("smallest", "5 %", "25 %", "median", "75 %", "largest")
     values = certificate.margin_quantiles(shares)
-    lines = [
-        "margins  " + "  ".join(name.rjust(8) for name in names),
-        "         " + "  ".join(f"{value:8.4f}" for value in values),
-    ]
-    return "\n".join(lines)
+    rows = [["margins", *names], ["", *(f"{value:8.4f}" for value in values)]]
+    return "\n".join(text_table(rows))
 
 
 def _new_rows(certificate: Certificate) -> str:

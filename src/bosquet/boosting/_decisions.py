@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
+from bosquet._sums import weighted_sum
 from bosquet.losses import MarginLoss
 
 
@@ -75,9 +76,9 @@ class OfCodes(OfMany):
     loss: MarginLoss
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
-        # A column loses C(f), C(-f) or C(0), whatever the class: the sums over columns are products.
-        lost = self.loss.value(raw) @ (self.matrix == 1).T.astype(float)
-        lost += self.loss.value(-raw) @ (self.matrix == -1).T.astype(float)
+        # A column loses C(f), C(-f) or C(0), whatever the class.
+        lost = weighted_sum((self.matrix == 1).T, self.loss.value(raw).T[:, :, None])
+        lost += weighted_sum((self.matrix == -1).T, self.loss.value(-raw).T[:, :, None])
         lost += (self.matrix == 0).sum(axis=1) * float(self.loss.value(np.zeros(1))[0])
         return -np.log(np.maximum(lost / self.matrix.shape[1], np.finfo(float).tiny))
 

@@ -19,6 +19,7 @@ from bosquet.boosting._variants import (
     TwoClasses,
     Weights,
     adaboost_step,
+    weighted_error,
 )
 from bosquet.boosting._votes import Vote
 from bosquet.boosting._weak import WeakLearner
@@ -62,7 +63,7 @@ class Descent(TwoClasses):
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
         agreement = self.y * vote
-        error = float((w * (1 - agreement)).sum() / 2)
+        error = weighted_error(agreement, w)
         if self.loss.name == "exponential" and self.how == "exact" and (np.abs(vote) == 1).all():
             return adaboost_step(error, size, self.learning_rate)
         if not float(w @ agreement) > CHANCE:
@@ -103,7 +104,7 @@ def descend(
             first, size = first + 1, size + found.step.size
             yield found
             if found.step.is_last:
-                return without_mistake(first)
+                return without_mistake(first, found.step.error)
     return (yield from boost(learner, variant, vote, f=f, first=first, size=size))
 
 

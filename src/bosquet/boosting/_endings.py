@@ -25,16 +25,17 @@ def by_callback(number: int) -> Ending:
     return Ending(f"a callback asked to stop after round {number}")
 
 
-def by_rows_set_aside(patience: int, best: int | None) -> Ending:
+def by_validation_set(patience: int, best: int | None) -> Ending:
     return Ending(
-        f"on the rows set aside the error did not fall for {patience} rounds, and was least at round {best}"
+        f"the error on the validation set did not fall for {patience} rounds; it was least at round {best}"
     )
 
 
-def without_mistake(round_: int) -> Ending:
-    """ε = 0, of the round counted from 1."""
+def without_mistake(round_: int, error: float | None = 0.0) -> Ending:
+    """ε = 0, or a real-valued learner whose signs are all right; of the round counted from 1."""
+    how = "ε = 0" if error == 0 else "every sign is right"
     return Ending(
-        f"the learner of round {round_} makes no mistake (ε = 0): it outvotes all others, and nothing is left"
+        f"the learner of round {round_} makes no mistake ({how}): it outvotes all others, and nothing is left"
         " to learn",
         "only a weaker learner, for example a shallower tree, leaves something to boost",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import clone, has_fit_parameter, rows_of
+from bosquet._sklearn import has_fit_parameter, rows_of, seeded_clone
 from bosquet.boosting._additive import LearnerTerms
 from bosquet.boosting._native import Part
 
@@ -68,9 +68,7 @@ class LearnerStepper:
         return np.sort(self.random.permutation(self.train.rows)[:size])
 
     def _fitted(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
-        learner = clone(self.estimator)
-        if "random_state" in learner.get_params(deep=False) and learner.random_state is None:
-            learner.set_params(random_state=self.random.randint(2**31 - 1))
+        learner = seeded_clone(self.estimator, self.random, keep_set=True)
         X, weight = self.train.columns, self.train.weight
         if rows is not None:
             X, residual = rows_of(X, rows), residual[rows]

@@ -48,7 +48,8 @@ _PARAMETERS_DOC = """
         Columns whose values are categories. By default those of a category or string type. Ordered
         categories are split by their order unless they are named here.
     cat_smooth, cat_l2, max_cat_threshold, min_samples_category
-        Categorical splits: smoothing of a level's mean gradient before sorting, l2 added to λ,
+        Categorical splits: rows of the node's mean hessian that smooth a level's mean gradient before
+        sorting, l2 added to λ,
         largest number of levels on the smaller side, and rows a level needs to be sorted in by
         itself.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
@@ -60,21 +61,25 @@ _PARAMETERS_DOC = """
         the pseudo-residuals and added with a line-searched step ≥ 0. Parameters of trees are then
         its own affair.
     early_stopping : "auto" or bool, default="auto"
-        Stop when the loss on rows set aside no longer falls. "auto": with an `eval_set`, or with
+        Stop when the loss on a validation set no longer falls. "auto": with an `eval_set`, or with
         1,000 rows or more.
     validation_fraction : float, default=0.1
-        Share of the rows set aside inside `fit` when there is no `eval_set`.
+        Fraction of the rows that `fit` uses as a validation set if there is no `eval_set`.
     n_iter_no_change : int, default={patience}
         Rounds without improvement before stopping; the model keeps the best round.
     refit : bool, default=True
-        Whether, once the rows set aside have shown the best number of rounds, to fit that many
+        Whether, once the validation set has shown the best number of rounds, to fit that many
         again on all rows. False keeps the first fit, in half the time.
     tol : float, default=1e-7
         Smallest improvement that counts.
     scoring : None, "loss", str or callable, default=None
         What early stopping watches: the loss, or a scikit-learn scorer.
     warm_start : bool, default=False
-        Add rounds to the fitted model instead of starting anew.
+        Add rounds to the fitted model instead of starting anew. On the same rows, and of native trees, fits
+        in steps give the same model as one fit with as many rounds, early stopping and `refit` included: the
+        random seed and the validation set are those of the first fit, and the best score and the number of
+        rounds since are carried over. For that the estimator also keeps the model that was not trained on
+        the validation set. There is a warning if early stopping may look at rows that were trained on.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo`; returning True stops.
     verbose : int, default=0
@@ -87,9 +92,15 @@ _PARAMETERS_DOC = """
 _ATTRIBUTES_DOC = """
     n_iter_ : int
         Rounds in the model.
-    train_score_, validation_score_ : arrays
-        Mean loss after each round on the training rows (at most 16,384 of them, evenly spaced) and
-        on the rows set aside; the latter is empty without any.
+    train_score_ : array
+        Mean loss after each round on the training rows (at most 16,384 of them, evenly spaced). As long as
+        the rounds that were tried: `n_iter_`, and after early stopping the rounds after the best.
+    validation_score_ : array
+        What early stopping looked at, after each round: the value of `scoring` on the validation set
+        (greater is better), or the mean loss. As long as `train_score_`, with NaN in rounds without a
+        validation set; empty if there never was one.
+    validation_loss_ : array
+        The mean loss on the validation set, whatever `scoring` is.
     feature_importances_ : array of shape (n_features,)
         Share of the gain by feature. `importance` has other kinds.
     timings_ : dict

@@ -21,11 +21,15 @@ SMALL_TABLE = 100_000
 
 @dataclass
 class Part:
-    """Encoded columns with targets (targets, rows) and weights (empty: all 1)."""
+    """Encoded columns with targets (targets, rows) and weights (empty: all 1).
+
+    `unit` is what a weight of 1 has become: weights may have been scaled to suit single precision.
+    """
 
     columns: Any
     target: np.ndarray
     weight: np.ndarray
+    unit: float = 1.0
 
     @property
     def rows(self) -> int:

@@ -37,12 +37,14 @@ def stump_rounds(
             return without_edge(t + 1, told["error"], variant.chance)
         largest = float(np.abs(told["stump"].values).max())
         no_gain = told["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
+        # Of votes of 0 the sign is wrong in one class; of their values ε is ½.
+        error = told["error"] if name in HAS_ALPHA else 0.5
         if no_gain:
             if t == 0:
-                raise no_edge(told["error"], variant.chance)
+                raise no_edge(error, variant.chance)
             if vote.trees_a_round == 1:
                 vote.truncate(vote.n_rounds - 1)
-                return without_edge(t + 1, told["error"], variant.chance)
+                return without_edge(t + 1, error, variant.chance)
         scale = told["alpha"]
         size += scale * largest
         step = Step(
@@ -53,7 +55,7 @@ def stump_rounds(
         )
         yield Round(step, told["z"], told["training_error"], _scores(boost, variant.y))
         if no_gain:
-            return without_edge(t + 1, told["error"], variant.chance)
+            return without_edge(t + 1, error, variant.chance)
     raise AssertionError("rounds have no last number")
 
 

@@ -65,6 +65,21 @@ def check_parameters(estimator: Any) -> None:
         _check_runs(estimator)
 
 
+def check_continuing(estimator: Any) -> None:
+    """Refuse a warm start that has nothing to add, or that cannot go on."""
+    terms, asked = estimator._terms, estimator.n_estimators
+    if asked != "auto" and asked < terms.n_rounds:
+        raise ValueError(
+            f"n_estimators={asked} is below the {terms.n_rounds} rounds that the model has; with"
+            " warm_start=True it can only grow"
+        )
+    if getattr(terms, "runs", 1) > 1:
+        raise ValueError(
+            f"the model is the mean of {terms.runs} runs, which warm_start=True cannot go on with; fit it"
+            " anew"
+        )
+
+
 def _check_runs(estimator: Any) -> None:
     """Refuse runs that cannot be averaged."""
     several = f"n_runs={estimator.n_runs}"

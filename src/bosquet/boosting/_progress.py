@@ -18,8 +18,10 @@ class RoundInfo:
     iteration : rounds done so far, those of earlier warm starts included.
     n_estimators : rounds asked for.
     train_loss : mean loss on (a sample of) the training rows.
-    validation_loss : mean loss on the rows set aside, None without any.
-    model : the estimator being fitted; it can predict.
+    validation_loss : mean loss on the validation set, None without one.
+    model : the model so far; it can predict and be saved.
+        The estimator whose ``fit`` was called is as it was before until the fit is finished.
+    validation_score : what early stopping looks at: the value of `scoring`, else the validation loss.
     """
 
     iteration: int
@@ -27,6 +29,7 @@ class RoundInfo:
     train_loss: float
     validation_loss: float | None
     model: Any
+    validation_score: float | None = None
 
 
 Callback = Callable[[RoundInfo], Any]
@@ -41,18 +44,32 @@ def call_all(callbacks: Iterable[Callback] | None, info: RoundInfo) -> bool:
 
 
 class EarlyStopping:
-    """Stops when the score has not improved by more than `tol` for `patience` rounds."""
+    """Stops when the score has not improved by more than `tol` for `patience` rounds.
 
-    def __init__(self, patience: int, tol: float):
+    `since` is the number of rounds there were when it began to look.
+    """
+
+    def __init__(self, patience: int, tol: float, since: int = 0):
         self.patience = patience
         self.tol = tol
+        self.since = since
         self.best = float("inf")
         self.best_iteration = 0
 
     def should_stop(self, iteration: int, score: float) -> bool:
         if score < self.best - self.tol:
             self.best, self.best_iteration = score, iteration
-        return iteration - self.best_iteration >= self.patience
+        return self.is_over(iteration)
+
+    def going_on(self, patience: int, tol: float) -> EarlyStopping:
+        """The same search for the best round, in a later fit."""
+        later = EarlyStopping(patience, tol, self.since)
+        later.best, later.best_iteration = self.best, self.best_iteration
+        return later
+
+    def is_over(self, iteration: int) -> bool:
+        """Whether the best score is too many rounds ago."""
+        return iteration - max(self.best_iteration, self.since) >= self.patience
 
 
 class ProgressBar(Bar):

@@ -36,7 +36,8 @@ class WorseThanChance(ValueError):
     Attributes
     ----------
     error : float
-        The weighted error ε of its first hypothesis.
+        The weighted error of its first hypothesis: ε = ½(1 - Σ w y h) for values h in [-1, 1], into which
+        larger ones are scaled.
     """
 
     __module__ = "bosquet.boosting"  # where it is to be imported from
@@ -79,15 +80,15 @@ def boost(
             return NO_WEIGHT_LEFT
         h, said, step = better_than_chance(learner, variant, f, w.distribution, t, size)
         if step is None:
-            error = variant.error_of(said, w.distribution)
-            return without_edge(t + 1, error, getattr(variant, "chance", 0.5))
+            error = variant.shortfall(said, w.distribution, f)
+            return without_edge(t + 1, error, variant.chance)
         vote.add(h, step.scale)
         f += step.scale * said
         size += step.size
         before, w = w, variant.weights(f)
         yield Round(step, normaliser(before, w), variant.training_error(f), scores)
         if step.is_last:
-            return without_mistake(t + 1)
+            return without_mistake(t + 1, step.error)
     raise AssertionError("rounds have no last number")
 
 
@@ -105,7 +106,7 @@ def better_than_chance(
         if step is not None:
             return h, said, step
     if t == 0:
-        raise no_edge(variant.error_of(said, w), getattr(variant, "chance", 0.5))
+        raise no_edge(variant.shortfall(said, w, f), variant.chance)
     return h, said, None
 
 

@@ -1,4 +1,4 @@
-"""The rows that are set aside to judge by."""
+"""The validation set of early stopping."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._row_labels import warn_of_other_order
 from bosquet._targets import check_same_length, check_sample_weight
 from bosquet.boosting._native import Part
 from bosquet.data import n_rows
@@ -47,6 +48,7 @@ def validation_part(
     if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
         raise ValueError("eval_set must be a tuple (X, y) or (X, y, sample_weight)")
     X, y = eval_set[0], eval_set[1]
+    warn_of_other_order(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
     columns = X if encoder is None else encoder.transform(X, owner=owner)

@@ -85,7 +85,10 @@ class Variant(Protocol):
         """None for a learner no better than chance; `size` is the sum of the steps so far."""
 
     def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        """The weighted share of the rows that a hypothesis gets wrong."""
+        """The weighted error of a hypothesis."""
+
+    def shortfall(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        """The ε of a hypothesis without a step: not below `chance`."""
 
     def training_error(self, f: np.ndarray) -> float: ...
 
@@ -128,15 +131,16 @@ class TwoClasses:
         return largest + math.log(float(np.exp(logs - largest).sum()))
 
     def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return float(w[(vote > 0) != (self.y > 0)].sum())
+        return weighted_error(self.y * vote, w)
+
+    def shortfall(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        return self.error_of(vote, w)
 
     def training_error(self, f: np.ndarray) -> float:
         return float(self.share[(f > 0) != (self.y > 0)].sum())
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
-        # Not (1 - Σ w y h) / 2: a small error would drown in the rounding of the 1.
-        error = float((w * (1 - self.y * vote)).sum() / 2)
-        return adaboost_step(error, size, self.learning_rate)
+        return adaboost_step(self.error_of(vote, w), size, self.learning_rate)
 
 
 class Discrete(TwoClasses):
@@ -172,7 +176,24 @@ class CappedLabels(Labels, Mada):
     """AdaBoost.MH with MadaBoost's capped weights."""
 
 
-class Real(TwoClasses):
+class OfAnySize(TwoClasses):
+    """What the variants whose hypotheses are numbers of any size have in common: ε is that of their signs."""
+
+    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
+        return float(w[(vote > 0) != (self.y > 0)].sum())
+
+    def shortfall(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        # Of the signs it may be below ½ though the agreement is not above 0; of values in [-1, 1] it is not.
+        weight = w * np.abs(self.target(f))
+        scaled = vote / max(1.0, float(np.abs(vote).max()))
+        return weighted_error(self.y * scaled, weight / weight.sum())
+
+    def agreement(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        """How fast the loss falls along a hypothesis: Σ w y h, y the target of the least squares."""
+        return float((w * self.target(f) * vote).sum())
+
+
+class Real(OfAnySize):
     """Real AdaBoost: learners say how sure they are, h = ½ ln(p / (1 - p))."""
 
     says = "probabilities"
@@ -183,7 +204,7 @@ class Real(TwoClasses):
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
         largest = float(np.abs(vote).max())
-        if largest <= CHANCE or not float((w * self.y * vote).sum()) > 0:
+        if largest <= CHANCE or not self.agreement(vote, w, f) > 0:
             return None
         error = self.error_of(vote, w)
         sure = float((self.y * vote).min()) >= self.half_log_odds.largest
@@ -194,7 +215,7 @@ class Real(TwoClasses):
         return Step(scale, scale * largest, error, None, sure)
 
 
-class Gentle(TwoClasses):
+class Gentle(OfAnySize):
     """GentleBoost: a Newton step on the exponential loss, which is the weighted mean of y."""
 
     says = "numbers"
@@ -202,7 +223,7 @@ class Gentle(TwoClasses):
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> Step | None:
         largest = float(np.abs(vote).max())
-        if largest <= CHANCE or not float((w * self.target(f) * vote).sum()) > 0:
+        if largest <= CHANCE or not self.agreement(vote, w, f) > 0:
             return None
         scale = self.learning_rate * self.factor
         return Step(scale, scale * largest, None, None)
@@ -251,6 +272,9 @@ class Samme:
     def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
         return float(w[vote[self.classes, self.rows] < 0].sum())
 
+    def shortfall(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        return self.error_of(vote, w)
+
     def training_error(self, f: np.ndarray) -> float:
         return float(self.share[f.argmax(axis=0) != self.classes].sum())
 
@@ -264,6 +288,12 @@ class Samme:
             return Step(scale, scale, 0.0, None, True)
         scale = self.learning_rate * (math.log((1 - error) / error) + more)
         return Step(scale, scale, error, None)
+
+
+def weighted_error(agreement: np.ndarray, w: np.ndarray) -> float:
+    """ε = ½(1 - Σ w y h) of hypotheses in [-1, 1], from y h: of signs the weight of the wrong ones."""
+    # Not in that form: a small error would drown in the rounding of the 1.
+    return float((w * (1 - agreement)).sum() / 2)
 
 
 def adaboost_step(error: float, size: float, learning_rate: float) -> Step | None:

@@ -17,9 +17,11 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
+from bosquet._sparse import checked_sparse
 from bosquet._warnings import warn_user
 from bosquet.boosting._reweighting import Reweighting
 from bosquet.boosting._votes import AS_SAID, AsVote, LearnerVote, TreeVote, Vote
@@ -83,8 +85,8 @@ def open_table(
 
 def shaped(X: Any) -> Any:
     """X as it is if it has a shape, as an array otherwise; sparse ones so that rows can be taken."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
+    if issparse(X):
+        return checked_sparse(X)
     return X if hasattr(X, "shape") else np.asarray(X)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet.boosting._boosted_vote import CHECKS, BoostedVote
@@ -77,12 +78,13 @@ class AdaBoostClassifier(BoostedVote):
     early_stopping : bool, default=False
         Set rows aside, and keep the number of rounds at which the vote errs least on them.
     validation_fraction : float, default=0.1
-        Share of the rows set aside.
+        Fraction of the rows in the validation set.
     n_iter_no_change : int, default=20
         Rounds without improvement before stopping.
     warm_start : bool, default=False
         Add rounds to the fitted model instead of starting anew: the same vote as by all rounds at once,
-        to rounding.
+        to rounding. With early stopping the validation set is that of the first fit, and the best error
+        and the rounds since are carried over.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo` (losses are errors); returning True stops.
     verbose : int, default=0
@@ -91,7 +93,6 @@ class AdaBoostClassifier(BoostedVote):
         Threads of native learners. The model is the same for any number.
     random_state : int, RandomState or None, default=None
         For samples, validation rows, codes, and learners that are random themselves.
-    base_estimator : old name of `estimator`, with a FutureWarning.
 
     Attributes
     ----------
@@ -111,7 +112,8 @@ class AdaBoostClassifier(BoostedVote):
         Why the rounds came to an end: all were made, a learner without mistakes (ε = 0) or without an
         edge (ε >= ½), early stopping, a callback. A warning tells of an end that nobody asked for.
     train_score_, validation_score_ : arrays
-        The error after each round.
+        The error after each round that was tried, on the training rows and on the validation set: of the
+        same length, at least `n_estimators_`. NaN in rounds without a validation set.
     code_ : array of -1, 0 and 1, a line for each class and a column for each problem of two classes
         Where more than two classes were told apart by a code.
     n_estimators_ : int
@@ -164,7 +166,6 @@ class AdaBoostClassifier(BoostedVote):
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
-        base_estimator: Any = "deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -184,7 +185,6 @@ class AdaBoostClassifier(BoostedVote):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.base_estimator = base_estimator
 
     def _checks(self) -> dict[str, Check]:
         return _CHECKS
@@ -198,7 +198,7 @@ class AdaBoostClassifier(BoostedVote):
         return self.multiclass
 
     def _variant(self, y: np.ndarray, share: np.ndarray, rows: int) -> Any:
-        estimator = self._chosen_estimator()
+        estimator = self.estimator
         if self.variant == "logit" and estimator is not None and is_classifier(estimator):
             raise ValueError(
                 f"variant='logit' fits numbers by least squares, and {type(estimator).__name__} is a"
@@ -223,17 +223,20 @@ class AdaBoostClassifier(BoostedVote):
         return margin_loss("exponential")
 
     @property
+    @reads_one_fit
     def estimator_weights_(self) -> np.ndarray:
         """Votes of the learners as scikit-learn has them: twice α where there is one."""
         halves = not np.isnan(np.atleast_1d(self._by_round("alpha"))).all()
         return self._by_round("scale", 2.0 if halves else 1.0)
 
     @property
+    @reads_one_fit
     def estimator_errors_(self) -> np.ndarray:
         """ε of each learner."""
         return self._by_round("error")
 
     @property
+    @reads_one_fit
     def code_(self) -> np.ndarray:
         """On which side each problem of two classes (a column) puts each class (a line); 0: not asked."""
         check_is_fitted(self, "classes_")

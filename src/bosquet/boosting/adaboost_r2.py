@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit, remember_columns
 from bosquet._parameters import Check, check_parameters, choice, integer, number
 from bosquet._sklearn import (
     BaseEstimator,
@@ -120,8 +120,6 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
         Threads that grow a tree, and predict; None is all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
         What rows are drawn by, and learners seeded.
-    base_estimator : deprecated
-        The old name of `estimator`.
 
     Attributes
     ----------
@@ -178,7 +176,6 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
-        base_estimator: Any = "deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -192,9 +189,9 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.base_estimator = base_estimator
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
         """Fit the learners, one after the other.
 
@@ -211,12 +208,11 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> AdaBoostRegressor:
         check_parameters(self, self._checks)
-        template = self._chosen_estimator(warn=True)
+        template = self._chosen_estimator()
         check_learner(template)
         if is_classifier(template):
             raise TypeError(
@@ -286,32 +282,22 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
                 UserWarning,
             )
 
-    def _chosen_estimator(self, warn: bool = False) -> Any:
-        given = self.estimator
-        if not (isinstance(self.base_estimator, str) and self.base_estimator == "deprecated"):
-            if given is not None:
-                raise ValueError(
-                    "estimator and its old name base_estimator are both set; use estimator"
-                )
-            given = self.base_estimator
-            if warn:
-                warn_user(
-                    "base_estimator is the old name of estimator and will be removed; use estimator",
-                    FutureWarning,
-                )
-        if given is None:
+    def _chosen_estimator(self) -> Any:
+        if self.estimator is None:
             from bosquet.trees import DecisionTreeRegressor
 
             return DecisionTreeRegressor(max_depth=3)
-        return given
+        return self.estimator
 
     # --------------------------------------------------------------- predicting
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The weighted median (or mean) of the learners' predictions."""
         combine = weighted_mean if self.combine == "mean" else weighted_median
         parts = [combine(each, self.estimator_weights_) for each in self._each(X)]
         return np.concatenate(parts)
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions with the first 1, 2, ... learners."""
         weights = self.estimator_weights_
@@ -324,6 +310,7 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
             total = total + weight * each[:, t]
             yield total / weights[: t + 1].sum()
 
+    @reads_one_fit
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """R² with the first 1, 2, ... learners."""
         from sklearn.metrics import r2_score
@@ -344,6 +331,7 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
 
     # ------------------------------------------------------------------- asking
     @property
+    @reads_one_fit
     def estimators_(self) -> list[Any]:
         """The learners."""
         check_is_fitted(self, "_vote")
@@ -353,6 +341,7 @@ class AdaBoostRegressor(AsSequence, Saved, RegressorMixin, BaseEstimator):
         return [NativeRegressor(trees, t, self._encoder) for t in range(trees.n_trees)]
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Mean importance over the learners, weighted as they are."""
         check_is_fitted(self, "_vote")

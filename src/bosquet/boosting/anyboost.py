@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import Check, choice
 from bosquet.boosting._boosted_vote import CHECKS, BoostedVote
 from bosquet.boosting._descent import Descent
@@ -152,11 +153,13 @@ class AnyBoostClassifier(BoostedVote):
         return margin_loss(self.loss)
 
     @property
+    @reads_one_fit
     def estimator_weights_(self) -> np.ndarray:
         """The steps α."""
         return self._by_round("scale")
 
     @property
+    @reads_one_fit
     def estimator_errors_(self) -> np.ndarray:
         """The weighted error of each learner."""
         return self._by_round("error")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 DELTA = 0.05
+LEAST_OF_A_VOTE = 3  # what the dimension of votes needs of T and d: smaller ones are read as this
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +101,7 @@ def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
     >>> round(vc_dim_of_vote(100, 3))
     7990
     """
-    terms = max(n_rounds, 3) * (max(vc_dim, 3) + 1)
+    terms = max(n_rounds, LEAST_OF_A_VOTE) * (max(vc_dim, LEAST_OF_A_VOTE) + 1)
     return terms * (3 * math.log(terms) + 2)
 
 
@@ -115,16 +116,20 @@ def vc_bound(
     """
     delta = check_delta(delta)
     dimension = vc_dim_of_vote(n_rounds, vc_dim)
+    given = {"T": n_rounds, "d": vc_dim}
+    used = {name: max(number, LEAST_OF_A_VOTE) for name, number in given.items()}
+    changed = [f"{name} = {number:g}" for name, number in given.items() if number < used[name]]
+    read_as = f" [{' and '.join(changed)} read as {LEAST_OF_A_VOTE}]" if changed else ""
     richness, formula = growth_term(dimension, n_rows, "D")
     value = training_error + richness + math.sqrt(math.log(1 / delta) / (2 * n_rows))
     return Bound(
         name="VC bound of the vote",
         value=value,
-        formula=f"error ≤ training error + {formula} + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2)",
+        formula=f"error ≤ training error + {formula} + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2){read_as}",
         source="Shalev-Shwartz and Ben-David 2014, lemma 10.3, for D;"
         " Mohri, Rostamizadeh and Talwalkar 2018, corollary 3.19",
         delta=delta,
-        at={"T": n_rounds, "d": vc_dim, "D": dimension, "m": n_rows},
+        at={**used, "D": dimension, "m": n_rows},
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erf
 
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import Check, number
 from bosquet._warnings import warn_user
 from bosquet.boosting._binary import CHECKS as COMMON
@@ -153,8 +154,6 @@ class BrownBoostClassifier(BinaryVote):
     n_jobs : int or None, default=None
         Threads; None is all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-    base_estimator : deprecated
-        The old name of `estimator`.
 
     Attributes
     ----------
@@ -214,7 +213,6 @@ class BrownBoostClassifier(BinaryVote):
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
-        base_estimator: Any = "deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -228,7 +226,6 @@ class BrownBoostClassifier(BinaryVote):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.base_estimator = base_estimator
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> BrownBoostClassifier:
         rows = self._rows(X, y, sample_weight)
@@ -292,10 +289,12 @@ class BrownBoostClassifier(BinaryVote):
         )
 
     # --------------------------------------------------------------- predicting
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes; of the second it is (1 + erf(f / sqrt(c))) / 2."""
         return self._probabilities(self.decision_function(X))
 
+    @reads_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """The same of the first 1, 2, ... hypotheses."""
         for f in self.staged_decision_function(X):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import reads_one_fit
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
     check_finite_target,
@@ -162,7 +163,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def _check_weight(self, sample_weight: Any, target: np.ndarray, n: int) -> np.ndarray:
         labels = self.classes_[target[0].astype(np.intp)]
-        return weigh_classes(self.class_weight, labels, check_sample_weight(sample_weight, n))
+        weight = check_sample_weight(sample_weight, n, keep_scale=True)
+        return weigh_classes(self.class_weight, labels, weight, keep_scale=True)
 
     def _make_loss(self, target: np.ndarray) -> Any:
         return classification_loss(self.loss, self.classes_.size)
@@ -170,34 +172,41 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     def _strata(self, target: np.ndarray) -> np.ndarray:
         return target[0].astype(np.intp)
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """Raw predictions: shape (n_samples,) for two classes, (n_samples, n_classes) for more."""
         raw = self._raw(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, in the order of `classes_`."""
         return self._probabilities(self._raw(X))
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
         return self._most_probable(self._raw(X))
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @reads_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Raw predictions after each round."""
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
+    @reads_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Probabilities after each round."""
         for raw in self._staged_raw(X):
             yield self._probabilities(raw)
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Classes after each round."""
         for raw in self._staged_raw(X):
@@ -221,12 +230,15 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     Parameters
     ----------
     loss : str or loss object, default="squared_error"
-        One of "squared_error", "absolute_error", "huber", "quantile", "log_cosh", "poisson", "gamma",
-        "tweedie". An object of your own has ``gradient_hessian(y, raw)`` or ``value(y, raw)``: see
-        `bosquet.losses.CustomLoss`.
+        One of "squared_error", "absolute_error", "huber", "quantile", "expectile", "log_cosh",
+        "poisson", "gamma", "tweedie". An object of your own has ``gradient_hessian(y, raw)`` or
+        ``value(y, raw)``: see `bosquet.losses.CustomLoss`.
     {parameters}
     quantile : float or list of floats, default=0.5
         Level of loss="quantile"; several give one column of predictions each.
+    expectile : float or list of floats, default=0.5
+        Level q of loss="expectile", q (y - f)² where f < y and (1 - q)(y - f)² where f > y; several
+        give one column of predictions each. 0.5 is the mean.
     alpha : float, default=0.9
         For loss="huber": the share of rows whose residuals count as squared, by which the distance
         beyond which they count linearly is set each round.
@@ -291,6 +303,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         interaction_cst: Any = None,
         estimator: Any = None,
         quantile: Any = 0.5,
+        expectile: Any = 0.5,
         alpha: float = 0.9,
         tweedie_power: float = 1.5,
         early_stopping: Any = "auto",
@@ -333,6 +346,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.interaction_cst = interaction_cst
         self.estimator = estimator
         self.quantile = quantile
+        self.expectile = expectile
         self.alpha = alpha
         self.tweedie_power = tweedie_power
         self.early_stopping = early_stopping
@@ -365,14 +379,17 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             self.loss,
             target.shape[0],
             quantile=self.quantile,
+            expectile=self.expectile,
             alpha=self.alpha,
             power=self.tweedie_power,
         )
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Predictions: (n_samples,), or a column for each target or quantile level."""
         return self._predictions(self._raw(X))
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after each round."""
         for raw in self._staged_raw(X):

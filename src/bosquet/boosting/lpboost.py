@@ -14,7 +14,7 @@ from bosquet.boosting._binary import BinaryVote, Rows
 from bosquet.boosting._endings import all_rounds, by_callback
 from bosquet.boosting._margin_programme import MarginProgramme, Solution
 from bosquet.boosting._stagewise import no_edge
-from bosquet.boosting._variants import CHANCE
+from bosquet.boosting._variants import CHANCE, weighted_error
 from bosquet.boosting.certificate import Certificate
 
 # The share of the weight that is dealt out evenly before a learner of another library sees it.
@@ -72,8 +72,6 @@ class LPBoostClassifier(BinaryVote):
     n_jobs : int or None, default=None
         Threads; None is all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-    base_estimator : deprecated
-        The old name of `estimator`.
 
     Attributes
     ----------
@@ -142,7 +140,6 @@ class LPBoostClassifier(BinaryVote):
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
-        base_estimator: Any = "deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -155,15 +152,14 @@ class LPBoostClassifier(BinaryVote):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.base_estimator = base_estimator
 
     @property
     def predict_proba(self) -> Any:
         """There is none: the vote with the largest margin says nothing of probabilities."""
         raise AttributeError(
             f"{type(self).__name__} has no predict_proba: its vote makes the smallest margins large, which"
-            " says nothing of how probable a class is; bosquet.CalibratedModel(model) learns that from"
-            " rows set aside"
+            " does not estimate how probable a class is; bosquet.CalibratedModel(model) estimates it on"
+            " calibration rows"
         )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> LPBoostClassifier:
@@ -299,7 +295,7 @@ class ColumnGeneration:
     def _take(self, h: Any, said: np.ndarray, distribution: np.ndarray) -> None:
         y = self.rows.y
         self.hypotheses.append(h)
-        self.errors.append(float(distribution[(said > 0) != (y > 0)].sum()))
+        self.errors.append(weighted_error(y * said, distribution))
         self.programme.add(y * said)
         self.solution = self.programme.solve()
         self.values.append(self.solution.value)

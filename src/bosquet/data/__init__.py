@@ -1,6 +1,7 @@
 """Tables in, columns for the core out."""
 
+from .arrow_tables import decode_dictionaries
 from .columns import Columns, n_rows, take_rows
 from .encoder import TableEncoder
 
-__all__ = ["Columns", "TableEncoder", "n_rows", "take_rows"]
+__all__ = ["Columns", "TableEncoder", "decode_dictionaries", "n_rows", "take_rows"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,21 @@ def table_of_arrow(X: Any) -> Table:
     )
 
 
+def decode_dictionaries(X: Any) -> Any:
+    """An Arrow table with plain columns in place of dictionaries; anything else as it is.
+
+    NumPy's view of a dictionary column shows a missing value as the last level.
+    """
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None or not isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
+        return X
+    plain = [
+        column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
+        for column in X.columns
+    ]
+    return pyarrow.table(plain, names=X.schema.names)
+
+
 def _as_pyarrow(X: Any, pyarrow: Any) -> Any:
     if isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
         return X
@@ -64,10 +80,8 @@ def read_arrow(column: Any, where: str) -> Column:
         if kind.ordered:
             _check_one_order(column, where)
         return _coded(column)
-    if types.is_string(kind) or types.is_large_string(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _coded(column.dictionary_encode())
-    if types.is_string_view(kind):
-        return _coded(column.cast(pyarrow.large_string()).dictionary_encode())
     if types.is_null(kind):
         return Coded(np.full(len(column), -1), [])
     if types.is_boolean(kind):
@@ -84,8 +98,12 @@ def read_arrow(column: Any, where: str) -> Column:
 def _numbers(column: Any) -> Numbers:
     if column.null_count == 0:
         return Numbers(_to_numpy(column))
-    filled = column.fill_null(np.float16(0) if str(column.type) == "halffloat" else 0)
-    return Numbers(_to_numpy(filled), _to_numpy(column.is_null()))
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_float16(column.type):
+        column = column.cast(pyarrow.float32())  # Arrow 16 cannot fill the gaps of halves
+    return Numbers(_to_numpy(column.fill_null(0)), _to_numpy(column.is_null()))
 
 
 def _to_numpy(column: Any) -> np.ndarray:

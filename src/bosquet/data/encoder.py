@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._digits import EXACT, warn_of_lost_digits
+
 from .choice import FROM_DTYPE, chosen_columns
 from .columns import Columns
 from .containers import open_table
@@ -139,9 +141,11 @@ class TableEncoder:
         if chosen is None or not chosen.any():
             matrix = table.matrix()
             if matrix is not None:
+                _warn_of_lost_digits(_lost_in_matrix(table, matrix), names)
                 return cls([None] * table.n_columns, names, named_by_hand), matrix
         levels: list[Levels | None] = []
         columns: list[np.ndarray] = []
+        lost: dict[int, int] = {}
         for index in range(table.n_columns):
             column = table.column(index)
             where = place(index, names)
@@ -149,8 +153,10 @@ class TableEncoder:
             levels.append(known)
             if known is None:
                 columns.append(quantities(column, where, in_training=True))
+                _note_lost(lost, index, column)
             else:
                 columns.append(known.encode(_as_coded(column), where))
+        _warn_of_lost_digits(lost, names)
         return cls(levels, names, named_by_hand), columns
 
     def transform(self, X: Any, *, owner: str = "TableEncoder") -> Columns:
@@ -209,9 +215,12 @@ class TableEncoder:
 
     @classmethod
     def from_state(cls, state: Any) -> TableEncoder:
-        """The encoder of a state; a ValueError says what is wrong with any other value."""
-        if not isinstance(state, dict) or set(state) != _STATE_KEYS:
-            raise ValueError(f"an encoder's state must hold {sorted(_STATE_KEYS)} and no more.")
+        """The encoder of a state; a ValueError says what is wrong with any other value.
+
+        Keys that a later version may have added are not looked at.
+        """
+        if not isinstance(state, dict) or not set(state) >= _STATE_KEYS:
+            raise ValueError(f"an encoder's state must hold {sorted(_STATE_KEYS)}.")
         parts, names, by_hand = state["levels"], state["feature_names"], state["named_by_hand"]
         if not isinstance(parts, list) or not parts:
             raise ValueError(
@@ -251,6 +260,32 @@ def _levels_of(column: Column, chosen: bool | None, max_categories: int) -> Leve
     if isinstance(column, Coded) if chosen is None else chosen:
         return Levels.learn(_as_coded(column), max_categories)
     return None
+
+
+def _note_lost(lost: dict[int, int], index: int, column: Column) -> None:
+    """Keep an integer of the column that changes as a quantity, if there is one."""
+    example = column.changed_by_float64() if isinstance(column, Numbers) else None
+    if example is not None:
+        lost[index] = example
+
+
+def _lost_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
+    """By column an integer that changes as a quantity; only columns of large numbers are looked into."""
+    lost: dict[int, int] = {}
+    if table.holds_integers():
+        high, low = np.fmax.reduce(matrix), np.fmin.reduce(matrix)
+        for index in np.flatnonzero((high > EXACT) | (low < -EXACT)).tolist():
+            _note_lost(lost, index, table.column(index))
+    return lost
+
+
+def _warn_of_lost_digits(lost: dict[int, int], names: Sequence[str] | None) -> None:
+    if lost:
+        warn_of_lost_digits(
+            [place(index, names) for index in lost],
+            next(iter(lost.values())),
+            "drop an identifier, name a category in categorical_features, subtract a constant from the rest",
+        )
 
 
 def _as_coded(column: Column) -> Coded:

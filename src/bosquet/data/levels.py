@@ -115,11 +115,10 @@ class Levels:
     @classmethod
     def from_state(cls, state: Any, where: str) -> Levels:
         """Checks everything: the state may come from a file of any origin."""
-        if not isinstance(state, dict) or set(state) - {"order"} != {"numbers", "texts"}:
-            raise ValueError(
-                f"levels of {where} must hold 'numbers' and 'texts', perhaps an 'order', and no more."
-            )
-        if not all(isinstance(part, list) for part in state.values()):
+        if not isinstance(state, dict) or not set(state) >= {"numbers", "texts"}:
+            raise ValueError(f"levels of {where} must hold 'numbers' and 'texts'.")
+        known = [state[key] for key in ("numbers", "texts", "order") if key in state]
+        if not all(isinstance(part, list) for part in known):
             raise ValueError(f"levels of {where} must be lists.")
         numbers = [_number_of_state(item, where) for item in state["numbers"]]
         texts = state["texts"]

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._sparse import checked_sparse
+
 from .columns import ready_for_core
 from .python_objects import holds_numbers_only, read_objects
 from .table import BYTES_ADVICE, DATE_ADVICE, Column, Numbers, Table, place
@@ -39,6 +41,7 @@ def table_of_array(array: np.ndarray) -> Table:
             None,
             column=lambda index: Numbers(array[:, index]),
             matrix=lambda: ready_for_core(array),
+            holds_integers=lambda: kind in "iu" and array.dtype.itemsize == 8,
         )
     _refuse_other_types(array.dtype)
 
@@ -56,7 +59,7 @@ def table_of_sparse(X: Any) -> Table:
     """
     if X.dtype.kind not in "biuf":
         _refuse_other_types(X.dtype)
-    by_column = X.tocsc()
+    by_column = checked_sparse(X, "csc")
     narrow = _narrowest(by_column.data)
     if narrow is not by_column.data and not _has_repeats(by_column):
         parts = (narrow, by_column.indices, by_column.indptr)

@@ -26,7 +26,13 @@ def table_of_pandas(frame: Any) -> Table:
             series.extend(one for _, one in frame.items())
         return _read(series[index], place(index, names))
 
-    return Table(frame.shape, names, column, matrix=lambda: _small_matrix(frame))
+    return Table(
+        frame.shape,
+        names,
+        column,
+        matrix=lambda: _small_matrix(frame),
+        holds_integers=lambda: any(dtype in ("int64", "uint64") for dtype in frame.dtypes.tolist()),
+    )
 
 
 def _small_matrix(frame: Any) -> np.ndarray | None:

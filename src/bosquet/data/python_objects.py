@@ -51,8 +51,11 @@ def _integers(items: list[Any], marks: set[type], where: str) -> Numbers:
         missing = np.fromiter((type(item) in marks for item in items), bool, len(items))
         items = [0 if gone else item for item, gone in zip(items, missing, strict=True)]
     values = np.array(items)
-    beyond_64_bits = values.dtype.kind not in "iub"
-    return Numbers(_floats(items, where) if beyond_64_bits else values, missing)
+    if values.dtype.kind in "iub":
+        return Numbers(values, missing)
+    doubles = _floats(items, where)
+    rounded = next((int(item) for item in items if int(float(item)) != item), None)
+    return Numbers(doubles, missing, rounded)
 
 
 def _floats(items: list[Any], where: str) -> np.ndarray:

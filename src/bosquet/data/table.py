@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._digits import changed_by_float64
+
 from .columns import ready_for_core
 
 
@@ -39,11 +41,13 @@ def code_objects(items: list[Any]) -> Coded:
 class Numbers:
     """A column of numbers. What is missing is NaN, or marked in `missing`.
 
-    The mark keeps integers whole: a 64-bit identifier does not survive a turn as a double.
+    The mark keeps integers whole: a 64-bit identifier does not survive a turn as a double. One that has more
+    than 64 bits becomes a double all the same; `rounded` is the first such integer.
     """
 
     values: np.ndarray
     missing: np.ndarray | None = None
+    rounded: int | None = None
 
     def as_quantities(self) -> np.ndarray:
         """The values with NaN where missing; the caller's own memory where nothing is marked."""
@@ -53,6 +57,10 @@ class Numbers:
         filled = self.values.astype(np.float32 if narrow else np.float64)
         filled[self.missing] = np.nan
         return filled
+
+    def changed_by_float64(self) -> int | None:
+        """The first integer that loses digits as a quantity; None if none does."""
+        return changed_by_float64(self.values) if self.rounded is None else self.rounded
 
     def as_coded(self) -> Coded:
         """The distinct values as levels."""
@@ -82,13 +90,15 @@ class Table:
     """A container that was recognised.
 
     `column(i)` reads a column when it is wanted; `matrix()` gives all columns at once, where the
-    container is or cheaply makes one matrix of numbers, and None elsewhere.
+    container is or cheaply makes one matrix of numbers, and None elsewhere. `holds_integers()` is False
+    where the container is known to hold no integers of 64 bits.
     """
 
     shape: tuple[int, int]
     names: Sequence[Hashable] | None
     column: Callable[[int], Column]
     matrix: Callable[[], np.ndarray | None] = lambda: None
+    holds_integers: Callable[[], bool] = lambda: True
 
     @property
     def n_columns(self) -> int:

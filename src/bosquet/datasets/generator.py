@@ -83,7 +83,7 @@ class ClassGenerator(Generator):
         return self.classes[self.probability(X).argmax(axis=1)]
 
     def bayes_error_at(self, X: Any) -> np.ndarray:
-        return 1 - self.probability(X).max(axis=1)
+        return np.maximum(1 - self.probability(X).max(axis=1), 0.0)
 
 
 class LabelledInputs(ClassGenerator):

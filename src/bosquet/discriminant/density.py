@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from bosquet._fitted import unchanged_on_failure
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._parameters import Check, check_parameters, choice, integer, number
 from bosquet._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, validate_data
 from bosquet._targets import (
@@ -18,6 +18,7 @@ from bosquet._targets import (
     learn_classes,
     only_class,
 )
+from bosquet.data import TableEncoder
 
 # Rows whose distances to all training rows are held at once.
 BLOCK = 2**22
@@ -106,6 +107,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         self.n_neighbors = n_neighbors
         self.priors = priors
 
+    @fits_aside
     def fit(self, X: Any, y: Any) -> DensityDiscriminant:
         """Keep the rows of each class.
 
@@ -119,12 +121,12 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y)
+        return self._fit(X, y)
 
     def _fit(self, X: Any, y: Any) -> DensityDiscriminant:
         check_parameters(self, CHECKS)
-        X = validate_data(self, X, dtype=float)
+        given, X = X, validate_data(self, X, dtype=float)
+        TableEncoder.fit(given)  # for its warning of integers that change as float64
         labels = check_labels(y)
         check_same_length(len(labels), len(X))
         self.classes_ = learn_classes(labels)
@@ -157,6 +159,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
             raise ValueError(f"n_neighbors={self.n_neighbors} is more than the {rows} rows of X")
         return int(self.n_neighbors)
 
+    @reads_one_fit
     def log_densities(self, X: Any) -> np.ndarray:
         """ln d_k(x) of each class, (n_samples, n_classes), in the units of X; -inf where no row is near."""
         check_is_fitted(self, "classes_")
@@ -197,6 +200,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
             return float(self._counts[k]) ** (-1 / (features + 4))
         return float(self.bandwidth)
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """ln of π_k d_k(x) / Σ π_l d_l(x)."""
         with np.errstate(divide="ignore"):
@@ -206,10 +210,12 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(np.isfinite(total), joint - total, np.log(self.priors_))
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """π_k d_k(x) / Σ π_l d_l(x), (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest π_k d_k(x)."""
         check_is_fitted(self, "classes_")

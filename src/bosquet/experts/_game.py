@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ExpertMixture
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
 from bosquet._sklearn import BaseEstimator, RegressorMixin, seed_from
 from bosquet._warnings import warn_user
@@ -128,7 +129,7 @@ class Game(RegressorMixin, BaseEstimator):
 
     # ------------------------------------------------------------------- playing
     def _play(self, forecasts: np.ndarray, y: Any, awake: Any, *, keep: bool) -> None:
-        """All of these steps, or with an error none."""
+        """All of these steps. On a draft with a core of its own: after an error it is of no use."""
         if y is None and self._loss == "linear":
             y = np.zeros(len(forecasts))
         mask = read_mask(awake, forecasts.shape[:2])
@@ -138,23 +139,18 @@ class Game(RegressorMixin, BaseEstimator):
             truths = read_truths(y, len(forecasts), self._classes)
             played = self._core.run(forecasts, truths, mask, int(self.block), keep)
         if keep:
-            self._played.add(played)
+            self._played = self._played.plus(played)
         self._warn_of_range()
 
     def _play_judged(self, forecasts: np.ndarray, y: Any, mask: Any) -> dict[str, np.ndarray]:
         """The same with a loss in Python, step by step."""
         if y is None or len(y) != len(forecasts):
             raise ValueError(f"there must be one truth for each of the {len(forecasts)} steps")
-        truths = np.asarray(y)
-        before, played = self._core.state(), History()
-        try:
-            for begin in range(0, len(forecasts), int(self.block)):
-                rows = slice(begin, begin + int(self.block))
-                self._core.open(forecasts[rows], None if mask is None else mask[rows])
-                played.add(self._judge(truths[rows]))
-        except BaseException:
-            self._core.restore(before)
-            raise
+        truths, played = np.asarray(y), History()
+        for begin in range(0, len(forecasts), int(self.block)):
+            rows = slice(begin, begin + int(self.block))
+            self._core.open(forecasts[rows], None if mask is None else mask[rows])
+            played = played.plus(self._judge(truths[rows]))
         return played.merged()
 
     def _judge(self, truths: Any) -> dict[str, np.ndarray]:
@@ -199,6 +195,7 @@ class Game(RegressorMixin, BaseEstimator):
         return self._now.weights()
 
     @property
+    @reads_one_fit
     def regret_(self) -> np.ndarray:
         totals = self._now.totals
         return totals["regret"] if totals["blind"] == 0 else np.full(self._now.n_experts, np.nan)
@@ -209,6 +206,7 @@ class Game(RegressorMixin, BaseEstimator):
         return self._now.draws or self._loss != "zero-one"
 
     @property
+    @reads_one_fit
     def bound_(self) -> np.ndarray:
         bounds = self._now.bounds()
         return bounds if self._guarantees else np.full_like(bounds, np.nan)
@@ -230,6 +228,7 @@ class Game(RegressorMixin, BaseEstimator):
         return self._now.rate
 
     @property
+    @reads_one_fit
     def chosen(self) -> int:
         """The expert that the open step follows, where one is drawn."""
         if not self._now.draws:
@@ -253,6 +252,7 @@ class Game(RegressorMixin, BaseEstimator):
         return self._history("expert_losses")
 
     @property
+    @reads_one_fit
     def bounds_(self) -> np.ndarray:
         bounds = self._history("bounds")
         return bounds if self._guarantees else np.full_like(bounds, np.nan)
@@ -261,6 +261,7 @@ class Game(RegressorMixin, BaseEstimator):
     def chosen_(self) -> np.ndarray:
         return self._history("chosen")
 
+    @reads_one_fit
     def _history(self, name: str) -> np.ndarray:
         return (self._now, self._played.get(name))[1]
 

@@ -6,22 +6,35 @@ from typing import Any
 
 import numpy as np
 
+Piece = dict[str, np.ndarray]
+
 
 class History:
-    """Arrays by name, one entry a step; pieces are put together when somebody looks."""
+    """Arrays by name, one entry a step. A longer history is another object, and leaves this one as it is."""
 
-    def __init__(self) -> None:
-        self.pieces: list[dict[str, np.ndarray]] = []
+    def __init__(self, before: History | None = None, piece: Piece | None = None):
+        # The steps before, and those that came last; once somebody looks, nothing and all of them.
+        self._parts: tuple[History | None, Piece] = (before, piece or {})
 
-    def add(self, piece: dict[str, np.ndarray]) -> None:
-        if piece:
-            self.pieces.append(piece)
+    def plus(self, piece: Piece) -> History:
+        """This history, and what came after it."""
+        return History(self, piece) if piece else self
 
-    def merged(self) -> dict[str, np.ndarray]:
-        if len(self.pieces) > 1:
-            names = self.pieces[0]
-            self.pieces = [{n: np.concatenate([p[n] for p in self.pieces]) for n in names}]
-        return self.pieces[0] if self.pieces else {}
+    def merged(self) -> Piece:
+        """All steps in one piece."""
+        pieces: list[Piece] = []
+        history: History | None = self
+        while history is not None:
+            history, piece = history._parts
+            if piece:
+                pieces.append(piece)
+        if len(pieces) > 1:
+            pieces.reverse()
+            whole = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+        else:
+            whole = pieces[0] if pieces else {}
+        self._parts = (None, whole)
+        return whole
 
     def get(self, name: str) -> Any:
         found = self.merged().get(name)
@@ -31,3 +44,6 @@ class History:
                 " history=True"
             )
         return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return History, (None, self.merged())  # a chain would be pickled link inside link

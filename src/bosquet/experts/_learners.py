@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import narwhals.dependencies as libraries
 import numpy as np
 
 from bosquet._sklearn import BaseEstimator, tags_of, validate_data
+from bosquet.data import decode_dictionaries
 
 
 class NamedLearners(BaseEstimator):
@@ -30,10 +32,10 @@ class NamedLearners(BaseEstimator):
             raise ValueError(
                 f"estimators={self.estimators!r} must be a list of (name, estimator) pairs, at least one"
             )
-        names = [name for name, _ in pairs]
+        times = Counter(name for name, _ in pairs)
         own = super().get_params(deep=False)
         for name, learner in pairs:
-            if names.count(name) > 1:
+            if times[name] > 1:
                 raise ValueError(f"estimators holds the name {name!r} more than once")
             if "__" in name or name in own:
                 raise ValueError(f"a learner cannot be named {name!r}: parameters go by that name")
@@ -78,10 +80,12 @@ class NamedLearners(BaseEstimator):
             if X.shape[0] < rows:
                 raise ValueError(f"X has {X.shape[0]} sample(s), but at least {rows} are needed")
             return X
-        tags = [tags_of(learner).input_tags for _, learner in self._pairs()]
+        # Predictions depend on the fitted estimators, not on what `set_params` replaced since then.
+        learners = [one for _, one in self._pairs()] if reset else self.estimators_
+        tags = [tags_of(learner).input_tags for learner in learners]
         return validate_data(
             self,
-            X,
+            decode_dictionaries(X),
             reset=reset,
             ensure_min_samples=rows,
             dtype="numeric" if any(not tag.string for tag in tags) else None,

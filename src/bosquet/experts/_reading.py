@@ -23,16 +23,28 @@ def read_forecasts(owner: Any, F: Any, n_classes: int, *, reset: bool) -> np.nda
         )
     if reset:
         owner.n_features_in_ = array.shape[1]
-    check_same_experts(array.shape[1], owner.n_features_in_)
+    if array.shape[1] != owner.n_features_in_:
+        raise other_experts(array.shape[1], owner.n_features_in_)
     return array
 
 
-def check_same_experts(given: int, wanted: int) -> None:
-    if given != wanted:
+def other_experts(given: int, wanted: int) -> ValueError:
+    return ValueError(
+        f"X has {given} experts, but the mixture is expecting {wanted}: an expert that is gone can be"
+        " kept asleep with NaN, a new one needs a new mixture"
+    )
+
+
+def forecast_dimensions(F: Any) -> int:
+    """Number of dimensions; an error that says what forecasts are where there is none."""
+    found = np.asarray(F).ndim
+    if found == 0:
         raise ValueError(
-            f"X has {given} experts, but the mixture is expecting {wanted}: an expert that is gone can be"
-            " kept asleep with NaN, a new one needs a new mixture"
+            f"forecasts must be an array of shape (n_experts,) or a table of shape (n_rows, n_experts), not"
+            f" {type(F).__name__}; of a dict by expert give list(forecasts.values()), in the same order at"
+            " every step"
         )
+    return found
 
 
 def read_truths(y: Any, n_steps: int, classes: np.ndarray | None) -> np.ndarray:

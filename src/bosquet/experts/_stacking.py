@@ -8,22 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import Saved, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     check_is_fitted,
     check_random_state,
-    clone,
     has_fit_parameter,
     in_parallel,
     rows_of,
+    seed_from,
+    seeded_clone,
 )
+from bosquet._sums import weighted_sum
 from bosquet._targets import (
     check_same_length,
     check_sample_weight,
 )
+from bosquet._text_table import text_table
 from bosquet.experts._learners import NamedLearners
-from bosquet.experts._summary import columns_of_text, digits
+from bosquet.experts._summary import digits
 from bosquet.experts.losses import loss_matrix
 from bosquet.experts.oracles import find, read_problem
 
@@ -71,7 +74,7 @@ class CVTable:
         rows = [["", "cv loss", "s.e.", "weight"]]
         for row in zip(self.names, self.loss, self.standard_error, self.weights, strict=True):
             rows.append([row[0], *("" if np.isnan(v) else digits(v) for v in row[1:])])
-        return "\n".join(columns_of_text(rows))
+        return "\n".join(text_table(rows, gap=" "))
 
     __repr__ = __str__
 
@@ -86,6 +89,7 @@ class BaseSuperLearner(Saved, NamedLearners):
     verbose: Any
     random_state: Any
 
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Choose the weights in cross-validation, then fit every learner on all rows.
 
@@ -103,8 +107,7 @@ class BaseSuperLearner(Saved, NamedLearners):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight, groups)
+        return self._fit(X, y, sample_weight, groups)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         check_parameters(self, CHECKS)
@@ -112,7 +115,7 @@ class BaseSuperLearner(Saved, NamedLearners):
         X = self._table(X, reset=True, rows=2)
         given, target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
-        weight = check_sample_weight(sample_weight, len(target))
+        weight = check_sample_weight(sample_weight, len(target), scale_matters=True)
         _check_weights_are_taken(pairs, weight)
         if (
             weight.size and not weight.all() and isinstance(self.cv, int)
@@ -122,15 +125,19 @@ class BaseSuperLearner(Saved, NamedLearners):
             groups = None if groups is None else np.asarray(groups)[kept]
             given, target = self._check_target(given[kept])
         folds = self._folds(target, groups)
+        random = check_random_state(seed_from(self.random_state))
         calls = [
-            (clone(learner), name, X, given, weight, *fold, self)
+            (seeded_clone(learner, random, keep_set=True), name, X, given, weight, *fold, self)
             for fold in folds
             for name, learner in pairs
         ]
         said = in_parallel(_fit_and_say, calls, n_jobs=self.n_jobs, verbose=self.verbose)
         self.cv_predictions_ = _gather(said, folds, len(pairs), len(target))
         self._weigh([name for name, _ in pairs], target, weight)
-        fits = [(clone(learner), name, X, given, weight) for name, learner in pairs]
+        fits = [
+            (seeded_clone(learner, random, keep_set=True), name, X, given, weight)
+            for name, learner in pairs
+        ]
         self.estimators_ = in_parallel(_fit, fits, n_jobs=self.n_jobs, verbose=self.verbose)
         self.named_estimators_ = dict(zip((n for n, _ in pairs), self.estimators_, strict=True))
         return self
@@ -182,6 +189,7 @@ class BaseSuperLearner(Saved, NamedLearners):
         own = loss_matrix(combined, target.astype(float), self.loss, 0.5)
         self.cv_table_ = CVTable.of_rows(names, np.hstack([losses, own]), self.weights_, share)
 
+    @reads_one_fit
     def votes(self, X: Any) -> np.ndarray:
         """What each learner says: (n_samples, n_learners), or with a column a class."""
         check_is_fitted(self, "estimators_")
@@ -189,15 +197,16 @@ class BaseSuperLearner(Saved, NamedLearners):
         named = self.named_estimators_.items()
         return np.stack([self._say(learner, X, name) for name, learner in named], axis=1)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
         """Write the model to a file that ``bosquet.load`` reads; every learner has to be Bosquet's own.
 
-        The predictions of the folds are not written.
+        The predictions of the folds are not written. With a `key` the file is signed.
         """
-        super().save(path)
+        super().save(path, key)
 
     def _combined(self, X: Any) -> np.ndarray:
-        return np.tensordot(self.votes(X), self.weights_, axes=(1, 0))
+        votes = self.votes(X)  # first of all, for it checks that the model is fitted
+        return weighted_sum(self.weights_, np.moveaxis(votes, 1, 0))
 
     def _check_target(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """y as learners are given it, and as losses are computed of."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bosquet._text_table import text_table
+
 
 def expert_names(mixture: Any) -> list[str]:
     """As the models or the columns of a frame were called, else X1, X2, ... as in R."""
@@ -12,18 +14,6 @@ def expert_names(mixture: Any) -> list[str]:
     if names is not None:
         return [str(name) for name in names]
     return [f"X{k + 1}" for k in range(mixture.n_features_in_)]
-
-
-def columns_of_text(rows: list[list[str]]) -> list[str]:
-    """Rows of cells, the first column flush left and the others flush right."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        " ".join(
-            cell.rjust(width) if k else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def digits(value: float) -> str:
@@ -41,8 +31,8 @@ def summary_text(mixture: Any) -> str:
         f"Loss function: {loss} loss",
         f"Gradient trick: {bool(mixture._linearised)}",
         "Coefficients:",
-        *columns_of_text(
-            [["", *expert_names(mixture)], ["", *(digits(weight) for weight in weights)]]
+        *text_table(
+            [["", *expert_names(mixture)], ["", *(digits(weight) for weight in weights)]], gap=" "
         ),
         *_never_awake(mixture, totals),
         "",
@@ -51,7 +41,7 @@ def summary_text(mixture: Any) -> str:
         f"Dimension of the data: {max(mixture._n_classes, 1)}",
     ]
     if totals["rows"] > totals["blind"]:
-        lines += ["", *columns_of_text(_errors(mixture, rule.name, totals))]
+        lines += ["", *text_table(_errors(mixture, rule.name, totals), gap=" ")]
     return "\n".join(lines)
 
 

@@ -26,8 +26,9 @@ class FixedShare(Rule):
         α. For m shifts expected in n steps, m / (n - 1).
     learning_rate : float, default=None
         η. None: √(8 (h(α) + α ln N)) / M, the best rate for about α n shifts, h the entropy of α in
-        nats; M is `loss_range`, or else the largest spread so far. In the latter case the rate
-        changes, and there is no bound.
+        nats; M is `loss_range`, or else the largest spread so far. In the latter case the rate falls
+        when a larger spread comes, and the bound has (m+1) ln(1/α) in place of m ln(1/α), with the last
+        rate.
 
     References
     ----------

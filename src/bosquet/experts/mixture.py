@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from bosquet._fitted import Saved, unchanged_on_failure
-from bosquet._sklearn import check_is_fitted
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet.experts._game import Game, RangeWarning
 from bosquet.experts._reading import (
-    check_same_experts,
     class_number,
+    forecast_dimensions,
+    other_experts,
     read_classes,
     read_forecasts,
     read_mask,
@@ -35,7 +35,7 @@ class Mixture(Saved, Game):
 
     As a stream, ``predict(f)`` and then ``update(y)`` for each step; memory is that of one step. As
     a batch, ``fit(F, y)`` plays all steps in order. ``partial_fit`` plays more of them. Both ways
-    give the same bits.
+    give the same bits. Every call counts all of its steps or, with an error or an interrupt, none.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class Mixture(Saved, Game):
         Forecasts are probabilities of these classes, and truths are labels. Losses "log", "square"
         (Brier's), "absolute", "zero-one".
     block : int, default=1
-        Rows in a step: weights change after every `block` rows. A stream then predicts and updates
-        `block` rows at a time.
+        Rows in a step: weights change after every `block` rows. A stream then calls ``predict_step``
+        and ``update`` with `block` rows at a time.
     history : {"fit", True, False}, default="fit"
         Whether weights, predictions and losses of every step are kept: by ``fit`` alone, by
         ``partial_fit`` and ``update`` too, or never.
@@ -152,6 +152,7 @@ class Mixture(Saved, Game):
         self.random_state = random_state
 
     # ------------------------------------------------------------------- batches
+    @fits_aside
     def fit(self, F: Any, y: Any = None, awake: Any = None) -> Any:
         """Play all steps in order, from the beginning.
 
@@ -170,33 +171,36 @@ class Mixture(Saved, Game):
         """
         return self._begin_with(F, y, awake, tuned=True, keep=self.history is not False)
 
+    @fits_aside
     def partial_fit(self, F: Any, y: Any = None, awake: Any = None) -> Any:
-        """Play more steps; all of them, or with an error none. Parameters as for ``fit``."""
+        """Play more steps. Parameters as for ``fit``.
+
+        All steps count, or with an error or an interrupt none: the call may then be repeated.
+        """
         if not self.__sklearn_is_fitted__():
             return self._begin_with(F, y, awake, tuned=False, keep=self.history is True)
         self._check_unchanged()
         if self._core.is_open:
             raise ValueError("a step is open: close it with update(y) before partial_fit")
         forecasts = read_forecasts(self, F, self._n_classes, reset=False)
+        self._core = self._core.copy()
         self._play(forecasts, y, awake, keep=self.history is True)
         return self
 
     def _begin_with(self, F: Any, y: Any, awake: Any, *, tuned: bool, keep: bool) -> Any:
-        with unchanged_on_failure(self):
-            classes = read_classes(self.classes)
-            forecasts = read_forecasts(self, F, 0 if classes is None else len(classes), reset=True)
-            self._start(forecasts.shape[1], len(forecasts) if tuned else None)
-            self._play(forecasts, y, awake, keep=keep)
+        classes = read_classes(self.classes)
+        forecasts = read_forecasts(self, F, 0 if classes is None else len(classes), reset=True)
+        self._start(forecasts.shape[1], len(forecasts) if tuned else None)
+        self._play(forecasts, y, awake, keep=keep)
         return self
 
     # -------------------------------------------------------------------- stream
     def predict(self, F: Any, awake: Any = None) -> Any:
         """Predict: a step of a stream, or many rows with the present weights.
 
-        The forecasts of one step, of shape (n_experts,) (with `classes` (n_experts, n_classes); with
-        `block` above 1 as many rows of them), open the step that ``update`` will close; a step that is
-        still open gives way, so that forecasts may be tried. A table of other length is predicted
-        with the weights as they are, and nothing is opened.
+        With ``block=1`` the forecasts of one step, of shape (n_experts,) (with `classes` (n_experts,
+        n_classes)), open the step that ``update`` will close, as ``predict_step`` does. A table is
+        predicted with the weights as they are, whatever its length, and nothing is opened.
 
         Parameters
         ----------
@@ -207,38 +211,62 @@ class Mixture(Saved, Game):
         -------
         float, or array with one prediction a row; with `classes`, of one probability a class
         """
-        shape = F.shape if type(F) is np.ndarray else np.asarray(F).shape
-        row_dims = 1 if self.classes is None else 2
-        if self.block == 1:
-            if len(shape) == row_dims:
-                return self._open(F, awake)
-        elif len(shape) == row_dims + 1 and shape[0] == self.block:
-            return self._open(F, awake)
-        if not self.__sklearn_is_fitted__() and self.block > 1 and len(shape) == row_dims + 1:
+        dimensions = F.ndim if type(F) is np.ndarray else forecast_dimensions(F)
+        if self.block == 1 and dimensions == (1 if self.classes is None else 2):
+            return self.predict_step(F, awake)
+        return self._predict_table(F, awake)
+
+    @reads_one_fit
+    def _predict_table(self, F: Any, awake: Any) -> np.ndarray:
+        if not self.__sklearn_is_fitted__():
             raise NotFittedError(
-                f"nothing was played yet: the first step of a stream has block={self.block} rows, and F has"
-                f" {shape[0]}"
+                f"nothing was played yet: call fit, or open the first step of a stream with {self._opens}"
             )
-        check_is_fitted(self)
         forecasts = read_forecasts(self, F, self._n_classes, reset=False)
         said = self._core.predict(forecasts, read_mask(awake, forecasts.shape[:2]))
         return said if self._classes is not None else said[:, 0]
 
-    def _open(self, step: Any, awake: Any) -> Any:
-        forecasts = np.ascontiguousarray(step, dtype=float)
+    def predict_step(self, F: Any, awake: Any = None) -> Any:
+        """Predict the next step of a stream, which ``update`` will close.
+
+        A step that is still open gives way, so that forecasts may be tried.
+
+        Parameters
+        ----------
+        F : array of shape (n_experts,), with `classes` (n_experts, n_classes)
+            With `block` above 1, as many rows of them.
+        awake : array of the same shape, optional
+
+        Returns
+        -------
+        float, or array with one prediction a row; with `classes`, of one probability a class
+        """
+        forecasts = np.ascontiguousarray(F, dtype=float)
         shape = forecasts.shape if self.block == 1 else forecasts.shape[1:]
         if "_core" not in self.__dict__:
-            self._start(shape[0], None)
-        if shape != self._step_shape:
-            check_same_experts(shape[0], self.n_features_in_)
-            raise ValueError(f"a step has forecasts of shape {self._step_shape}, not {shape}")
+            self._begin_stream(shape)
+        if shape != self._step_shape or (self.block > 1 and len(forecasts) != self.block):
+            raise self._wrong_step(forecasts.shape)
         if awake is not None:
             rows = () if self.block == 1 else (int(self.block),)
             awake = read_mask(awake, (*rows, self.n_features_in_))
         return self._core.open(forecasts, awake)
 
+    @fits_aside
+    def _begin_stream(self, shape: tuple[int, ...]) -> None:
+        if not shape:
+            raise ValueError("a step has forecasts of all experts, not one number")
+        self._start(shape[0], None)
+
+    def _wrong_step(self, shape: tuple[int, ...]) -> ValueError:
+        experts = self.n_features_in_
+        wanted = self._step_shape if self.block == 1 else (int(self.block), *self._step_shape)
+        if len(shape) == len(wanted) and shape[len(wanted) - len(self._step_shape)] != experts:
+            return other_experts(shape[len(wanted) - len(self._step_shape)], experts)
+        return ValueError(f"a step has forecasts of shape {wanted}, not {shape}")
+
     def update(self, y: Any = None, *, loss: float | None = None, losses: Any = None) -> Any:
-        """Learn from the truth of the step that ``predict`` opened.
+        """Learn from the truth of the step that ``predict`` or ``predict_step`` opened.
 
         A truth that is not sound raises an error and leaves the step open.
 
@@ -260,35 +288,42 @@ class Mixture(Saved, Game):
             self._open_losses(losses)
             y = 0.0
         elif "_core" not in self.__dict__:
-            raise ValueError("update closes a step: call predict(forecasts) before it")
+            raise ValueError(f"update closes a step: call {self._opens} before it")
         core = self._core
         if y is None and self._loss == "linear":
             y = 0.0 if self.block == 1 else np.zeros(core.open_rows)
-        if loss is not None:
-            core.close_bandit(loss)
-        elif y is None:
+        if y is None and loss is None:
             raise ValueError("update needs the truth y; a bandit may be given loss= instead")
-        elif self.history is True or isinstance(self._loss, UserLoss):
-            self._close_and_keep(y)
+        if loss is None and (self.history is True or isinstance(self._loss, UserLoss)):
+            return self._close_and_keep(y)
+        # The step is closed by an assignment, not by a call: Python raises KeyboardInterrupt after calls,
+        # and who gets one here would not know that the step has counted.
+        if loss is not None:
+            core.bandit_loss = loss
         elif self.block == 1:
-            core.close(_one_truth(y) if self._classes is None else class_number(y, self._classes))
+            core.truth = _one_truth(y) if self._classes is None else class_number(y, self._classes)
         else:
-            core.close_block(read_truths(y, core.open_rows, self._classes))
+            core.truths = read_truths(y, core.open_rows, self._classes)
         if not core.in_range:
             self._warn_of_range()
         return self
 
+    @property
+    def _opens(self) -> str:
+        return "predict(forecasts)" if self.block == 1 else "predict_step(forecasts)"
+
     def _open_losses(self, losses: Any) -> None:
         if "_core" not in self.__dict__:
-            self._start(len(losses), None)
+            self._begin_stream(np.shape(losses))
         if self._loss != "linear" or self.block > 1:
             raise ValueError("losses= is for loss='linear' and block=1; give the truth y")
-        self._open(losses, None)
+        self.predict_step(losses)
 
-    def _close_and_keep(self, y: Any) -> None:
-        core = self._core
-        if not core.is_open:
-            raise ValueError("there is no step to close: predict first")
+    @fits_aside
+    def _close_and_keep(self, y: Any) -> Any:
+        if not self._core.is_open:
+            raise ValueError(f"there is no step to close: call {self._opens} first")
+        self._core = core = self._core.copy()
         if isinstance(self._loss, UserLoss):
             played = self._judge([y] if self.block == 1 else y)
         else:
@@ -296,9 +331,13 @@ class Mixture(Saved, Game):
             forecasts, awake = core.open_forecasts(), core.open_awake()
             played = core.run(forecasts, truths, awake, core.open_rows, True)
         if self.history is True:
-            self._played.add(played)
+            self._played = self._played.plus(played)
+        if not core.in_range:
+            self._warn_of_range()
+        return self
 
     # ------------------------------------------------------------ looking, saving
+    @reads_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the present weights on some rows; with `classes`, the share of labels they get right."""
         if self.classes is None:
@@ -307,6 +346,7 @@ class Mixture(Saved, Game):
         right = said == read_truths(y, len(said), self._classes)
         return float(np.average(right, weights=sample_weight))
 
+    @reads_one_fit
     def recommend(self, how: str = "average") -> np.ndarray:
         """Weights to go on with when the game is over (pure exploration).
 
@@ -329,6 +369,7 @@ class Mixture(Saved, Game):
             raise ValueError(f"how={how!r} must be 'average', 'most played' or 'leader'")
         return np.eye(len(played))[(played if how == "most played" else self.regret_).argmax()]
 
+    @reads_one_fit
     def summary(self) -> str:
         """The rule, its weights, and its errors beside those of the uniform mean."""
         return summary_text(self)
@@ -336,12 +377,13 @@ class Mixture(Saved, Game):
     def __str__(self) -> str:
         return self.summary() if self.__sklearn_is_fitted__() else repr(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
         """Write the mixture to a file that ``bosquet.load`` reads, to go on from where it is.
 
-        In mid-stream too: a step that is open stays open. The history of past steps is not written.
+        In mid-stream too: a step that is open stays open. The history of past steps is not written. With a
+        `key` the file is signed.
         """
-        super().save(path)
+        super().save(path, key)
 
 
 def _one_truth(y: Any) -> Any:

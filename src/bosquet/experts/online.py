@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import unchanged_on_failure
+from bosquet._fitted import draft_of, fits_aside, reads_one_fit
 from bosquet._parameters import Check, boolean, check_parameters, integer, number
-from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted, clone, rows_of
+from bosquet._sklearn import (
+    ClassifierMixin,
+    RegressorMixin,
+    check_is_fitted,
+    check_random_state,
+    rows_of,
+    seed_from,
+    seeded_clone,
+)
 from bosquet._targets import (
     check_finite_target,
     check_labels,
@@ -39,6 +48,7 @@ class BaseOnlineMixture(NamedLearners):
     random_state: Any
     mixture_: Mixture
 
+    @fits_aside
     def fit(self, X: Any, y: Any) -> Any:
         """Learn from rows in their order.
 
@@ -54,16 +64,15 @@ class BaseOnlineMixture(NamedLearners):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            X, target = self._begin(X, y, rows=2)
-            rows = len(target)
-            first = self._first_rows(target, max(1, int(self.warmup * rows)))
-            self._teach(rows_of(X, np.arange(first)), target[:first])
-            for start in range(first, rows, self.batch_size):
-                batch = np.arange(start, min(start + self.batch_size, rows))
-                self._play_and_teach(rows_of(X, batch), target[batch])
-            if self.refit:
-                self._fit_again(X, target)
+        X, target = self._begin(X, y, rows=2)
+        rows = len(target)
+        first = self._first_rows(target, max(1, int(self.warmup * rows)))
+        self._teach(rows_of(X, np.arange(first)), target[:first])
+        for start in range(first, rows, self.batch_size):
+            batch = np.arange(start, min(start + self.batch_size, rows))
+            self._play_and_teach(rows_of(X, batch), target[batch])
+        if self.refit:
+            self._fit_again(X, target)
         return self
 
     def _begin(self, X: Any, y: Any, *, rows: int) -> tuple[Any, np.ndarray]:
@@ -72,7 +81,8 @@ class BaseOnlineMixture(NamedLearners):
         X = self._table(X, reset=True, rows=rows)
         target = self._check_target(y, first=True)
         check_same_length(len(target), X.shape[0])
-        self.estimators_ = [clone(learner) for _, learner in pairs]
+        random = check_random_state(seed_from(self.random_state))
+        self.estimators_ = [seeded_clone(learner, random, keep_set=True) for _, learner in pairs]
         self.names_ = [name for name, _ in pairs]
         self.mixture_ = self._new_mixture()
         self.mixture_._model_names = self.names_  # for what is printed and drawn
@@ -80,13 +90,15 @@ class BaseOnlineMixture(NamedLearners):
 
     def _partial_fit(self, X: Any, y: Any) -> Any:
         if not hasattr(self, "mixture_"):
-            with unchanged_on_failure(self):
-                X, target = self._begin(X, y, rows=1)
-                self._teach(X, target)
+            X, target = self._begin(X, y, rows=1)
+            self._teach(X, target)
             return self
         X = self._table(X, reset=False)
         target = self._check_target(y, first=False)
         check_same_length(len(target), X.shape[0])
+        # What was published stays as it is: models learn on copies, and the mixture on a draft.
+        self.estimators_ = [_copy_to_go_on(learner) for learner in self.estimators_]
+        self.mixture_ = draft_of(self.mixture_)
         self._play_and_teach(X, target)
         return self
 
@@ -120,6 +132,7 @@ class BaseOnlineMixture(NamedLearners):
         return self.mixture_.predict(forecasts)
 
     @property
+    @reads_one_fit
     def weights_(self) -> np.ndarray:
         """Weights of the models now."""
         if not hasattr(self, "mixture_"):
@@ -144,6 +157,11 @@ class BaseOnlineMixture(NamedLearners):
         raise NotImplementedError
 
 
+def _copy_to_go_on(learner: Any) -> Any:
+    """A model that can go on learning, and leaves the one it was copied from alone."""
+    return deepcopy(learner) if hasattr(learner, "partial_fit") else learner
+
+
 class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     """A mixture of regressors that learn online, weighed by how they predicted what came next.
 
@@ -162,7 +180,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     refit : bool, default=True
         At the end of ``fit``, fit models without ``partial_fit`` once more, on all rows.
     random_state : int, RandomState instance or None, default=None
-        For rules that draw.
+        For rules that draw, and for learners whose own random_state is None.
 
     Attributes
     ----------
@@ -209,6 +227,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         self.refit = refit
         self.random_state = random_state
 
+    @fits_aside
     def partial_fit(self, X: Any, y: Any) -> Any:
         """Predict these rows, learn from how that went, then learn the rows.
 
@@ -223,6 +242,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         """
         return self._partial_fit(X, y)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The mixture of what the models say now."""
         return self._present(X)
@@ -298,6 +318,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         self.refit = refit
         self.random_state = random_state
 
+    @fits_aside
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         """Predict these rows, learn from how that went, then learn the rows.
 
@@ -316,10 +337,12 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
             self._announced = None if classes is None else np.unique(np.asarray(classes))
         return self._partial_fit(X, y)
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the mixture, (n_samples, n_classes)."""
         return self._present(X)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest probability; of equal ones, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bosquet._fitted import fits_aside
 from bosquet._parameters import Check, check_parameters
 from bosquet._sklearn import BaseEstimator
 from bosquet.experts._solvers import simplex_log_loss
@@ -86,6 +87,7 @@ class Portfolio(BaseEstimator):
 
     checks: ClassVar[dict[str, Check]] = {}
 
+    @fits_aside
     def fit(self, X: Any, y: Any = None) -> Any:
         """Trade.
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.experts._summary import columns_of_text, digits
+from bosquet._text_table import text_table
+from bosquet.experts._summary import digits
 from bosquet.experts.mixture import Mixture
 from bosquet.experts.oracles import Oracle, Problem, check_kind, find, read_problem
 from bosquet.experts.rules import rule_of
@@ -185,7 +186,7 @@ class OracleTable:
         for row in self.rows:
             values = [row.get(name, float("nan")) for name in names]
             cells.append([row["name"], *("" if np.isnan(v) else digits(v) for v in values)])
-        return "\n".join(columns_of_text(cells))
+        return "\n".join(text_table(cells, gap=" "))
 
     __repr__ = __str__
 

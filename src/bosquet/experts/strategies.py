@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.experts._summary import columns_of_text, digits
+from bosquet._text_table import text_table
+from bosquet.experts._summary import digits
 from bosquet.experts.exponentiated_gradient import ExponentiatedGradient
 from bosquet.experts.portfolio import (
     Portfolio,
@@ -43,7 +44,7 @@ class WealthTable:
             rows.append(
                 [name, digits(value), digits(behind), "" if math.isnan(bound) else digits(bound)]
             )
-        return "\n".join(columns_of_text(rows))
+        return "\n".join(text_table(rows, gap=" "))
 
 
 def wealth_table(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import check_parameters, choice
 from bosquet._sklearn import (
     ClassifierMixin,
@@ -50,7 +51,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
         Fits at a time, by joblib.
     verbose : int, default=0
     random_state : int, RandomState instance or None, default=None
-        For the shuffle.
+        For the shuffle, and for learners whose own random_state is None.
 
     Attributes
     ----------
@@ -116,6 +117,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
         return numbers_said(learner, X, name)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The weighted mean of the learners."""
         return self._combined(X)
@@ -197,10 +199,12 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
     def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
         return probabilities_said(learner, X, self.classes_, name)
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """The weighted mean of the learners' probabilities, (n_samples, n_classes)."""
         return self._combined(X)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest probability; of equal ones, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._fitted import one_fit
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads
 from bosquet.boosting._additive import TreeTerms
 from bosquet.boosting._base import BaseGradientBoosting
@@ -48,8 +49,9 @@ class TreeModel:
         columns = self.encoder.transform(X, owner=owner)
         if self.unfollowed:
             for column, levels in zip(_each(columns), self.encoder.levels, strict=True):
-                missing = column < 0 if levels is not None else column != column
-                if np.any(missing):
+                # A missing category is coded -1, an ordered one NaN as a missing number is.
+                missing = column != column
+                if np.any(missing | (column < 0) if levels is not None else missing):
                     raise ValueError(
                         "rows with missing values follow surrogate splits in this tree, which have no"
                         " exact Shapley values; fit it with missing='direction' or fill the values in"
@@ -75,6 +77,8 @@ def _each(columns: Any) -> list[np.ndarray]:
 
 def tree_model(model: Any) -> TreeModel | None:
     """The trees of a fitted Bosquet model; None for a model that is not made of the core's trees."""
+    if isinstance(model, BaseGradientBoosting | BaseForest | BaseTree | BoostedVote | BinaryVote):
+        model = one_fit(model)
     if isinstance(model, BaseGradientBoosting):
         check_is_fitted(model, "_terms")
         if not isinstance(model._terms, TreeTerms):
@@ -155,7 +159,7 @@ def _single_tree(model: Any) -> TreeModel:
         names_of_outputs(model._ensemble.n_outputs, classes),
         _shares if classes is not None else _as_it_is,
         linear=True,
-        unfollowed=any(model.tree_.surrogates),
+        unfollowed=model.tree_.surrogates.n_splits > 0,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bosquet._sparse import checked_sparse
 from bosquet.explain._models import names_of_features
 
 
@@ -15,7 +16,7 @@ def plain(X: Any) -> Any:
     """A frame as it is, anything else as an array."""
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+    return checked_sparse(X).toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def column_count(X: Any) -> int:
@@ -63,6 +64,15 @@ def column_values(X: Any, column: int) -> np.ndarray:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         return np.asarray(values, dtype=object)
+
+
+def ordered_levels(X: Any, column: int) -> list[Any] | None:
+    """The levels of an ordered category type (pandas, or polars' Enum) in their order; else None."""
+    if hasattr(X, "iloc"):
+        dtype = X.dtypes.iloc[column]
+        return list(dtype.categories) if getattr(dtype, "ordered", False) else None
+    dtype = X.schema[X.columns[column]] if hasattr(X, "schema") else X
+    return dtype.categories.to_list() if type(dtype).__name__ == "Enum" else None
 
 
 def with_numbers(X: Any, column: int, values: Any) -> Any:

@@ -12,6 +12,7 @@ from bosquet._sklearn import check_is_fitted
 from bosquet.bagging._base import BaseBagging
 from bosquet.bagging._learners import some_columns
 from bosquet.bagging.voting import BaseVoting
+from bosquet.data import decode_dictionaries
 from bosquet.explain._models import names_of_features, names_of_outputs, tree_model
 from bosquet.explain.explanation import Explanation
 from bosquet.forests._base import BaseForest
@@ -61,7 +62,7 @@ def explain_average(
     return Explanation(
         values,
         base,
-        np.asarray(X),
+        np.asarray(decode_dictionaries(X)),
         names_of_features(model.n_features_in_, getattr(model, "feature_names_in_", None)),
         names,
         interactions,

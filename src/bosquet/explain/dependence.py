@@ -15,6 +15,7 @@ from bosquet.explain._tables import (
     column_names,
     column_number,
     column_values,
+    ordered_levels,
     row_count,
     take,
     with_numbers,
@@ -182,8 +183,9 @@ def make_grid(
     """Points for a column: quantiles or all its values, or for levels the levels."""
     values = column_values(X, column)
     if values.dtype == object:
-        present = [value for value in values if value is not None and value == value]
-        levels = sorted(set(present), key=str)
+        present = {value for value in values if value is not None and value == value}
+        known = ordered_levels(X, column) or sorted(present, key=str)
+        levels = [level for level in known if level in present]
         if not isinstance(grid, int | np.integer):
             levels = [level for level in grid if level in levels]
         return np.array(levels, dtype=object)

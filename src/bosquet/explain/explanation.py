@@ -233,6 +233,8 @@ def shown_data(trees: TreeModel, columns: Any) -> np.ndarray:
         if levels is None:
             shown[:, f] = np.asarray(column)
         else:
-            by_code = np.array([*levels, None], dtype=object)  # code -1, missing, is the last
-            shown[:, f] = by_code[np.asarray(column)]
+            # Codes of ordered categories are floats, NaN where a value is missing; of others it is -1.
+            codes = np.nan_to_num(np.asarray(column, dtype=float), nan=-1).astype(np.intp)
+            by_code = np.array([*levels, None], dtype=object)  # code -1 is the last
+            shown[:, f] = by_code[codes]
     return shown

@@ -164,7 +164,7 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     )
     for number, tree in enumerate(arrays):
         into = slice(None) if ensemble.vector_leaves else number % ensemble.n_outputs
-        _add_leaves(found, tree, 0, {}, into, number)
+        _add_leaves(found, tree, into, number)
     if X is not None:
         _centre(found, trees.columns(X, type(model).__name__))
     return found
@@ -185,29 +185,31 @@ def _cells(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
     return cells
 
 
-def _add_leaves(
-    found: ShapeFunctions,
-    tree: dict[str, Any],
-    node: int,
-    met: dict[int, np.ndarray],
-    into: Any,
-    number: int,
-) -> None:
-    """Adds the leaves below a node; `met` has the cells of each feature that lead there."""
-    if tree["left"][node] < 0:
-        _add_leaf(found, found._trees.scale * tree["value"][node], met, into)
-        return
-    feature = int(tree["feature"][node])
-    left = _goes_left(tree, node, found.cells[feature].representatives)
-    if feature not in met and len(met) == 2:
-        names = ", ".join(found.cells[f].name for f in (*met, feature))
-        raise ValueError(
-            f"a path of tree {number} uses more than two features ({names}): it has no shape"
-            " functions. Fit with max_leaf_nodes=2 or max_depth=2, or use explain"
-        )
-    before = met.get(feature, np.ones(left.size, dtype=bool))
-    for child, side in ((tree["left"][node], left), (tree["right"][node], ~left)):
-        _add_leaves(found, tree, int(child), {**met, feature: before & side}, into, number)
+def _add_leaves(found: ShapeFunctions, tree: dict[str, Any], into: Any, number: int) -> None:
+    """Add all leaves of a tree.
+
+    A node waits with the numbers of the cells that lead to it, for each feature on its path. The
+    cells of two children are disjoint, so that all that wait take little memory, however deep the
+    tree is.
+    """
+    representatives = {f: cells.representatives for f, cells in found.cells.items()}
+    waiting: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
+    while waiting:
+        node, met = waiting.pop()
+        if tree["left"][node] < 0:
+            _add_leaf(found, found._trees.scale * tree["value"][node], met, into)
+            continue
+        feature = int(tree["feature"][node])
+        if feature not in met and len(met) == 2:
+            names = ", ".join(found.cells[f].name for f in (*met, feature))
+            raise ValueError(
+                f"a path of tree {number} uses more than two features ({names}): it has no shape"
+                " functions. Fit with max_leaf_nodes=2 or max_depth=2, or use explain"
+            )
+        before = met.get(feature, np.arange(found.cells[feature].count))
+        left = _goes_left(tree, node, representatives[feature][before])
+        for child, side in ((tree["right"][node], ~left), (tree["left"][node], left)):
+            waiting.append((int(child), {**met, feature: before[side]}))
 
 
 def _add_leaf(
@@ -219,13 +221,14 @@ def _add_leaf(
         found.intercept[into] += value
     elif len(met) == 1:
         ((feature, cells),) = met.items()
-        single = found.single.setdefault(feature, np.zeros((cells.size, outputs)))
+        count = found.cells[feature].count
+        single = found.single.setdefault(feature, np.zeros((count, outputs)))
         single[cells, into] += value
     else:
         first, second = sorted(met)
-        shape = (met[first].size, met[second].size, outputs)
+        shape = (found.cells[first].count, found.cells[second].count, outputs)
         pair = found.pairs.setdefault((first, second), np.zeros(shape))
-        pair[np.outer(met[first], met[second]), into] += value
+        pair[(*np.ix_(met[first], met[second]), into)] += value
 
 
 def _goes_left(tree: dict[str, Any], node: int, values: np.ndarray) -> np.ndarray:

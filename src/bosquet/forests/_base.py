@@ -9,7 +9,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._bags import OutOfBag, has_settled
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, remember_columns
 from bosquet._parameters import (
     boolean,
     check_parameters,
@@ -93,6 +93,7 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
     n_samples_fit_: int  # rows that trees are grown on: those of weight above 0
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.
 
@@ -108,14 +109,13 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            if self.warm_start and hasattr(self, "merged_rows_"):
-                raise ValueError(
-                    "warm_start=True adds trees on the same rows, which a merged forest does not have"
-                )
-            for name in _OF_ONE_FIT:
-                self.__dict__.pop(name, None)
-            return self._fit(X, y, sample_weight)
+        if self.warm_start and hasattr(self, "merged_rows_"):
+            raise ValueError(
+                "warm_start=True adds trees on the same rows, which a merged forest does not have"
+            )
+        for name in _OF_ONE_FIT:
+            self.__dict__.pop(name, None)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, CHECKS)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._fitted import reads_one_fit
 from bosquet._sklearn import check_is_fitted, effective_threads
 from bosquet.data import TableEncoder
 
@@ -26,6 +27,7 @@ class Questions:
     def _bag_counts(self, tree: int) -> np.ndarray:
         raise NotImplementedError
 
+    @reads_one_fit
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row in each tree, shape (n_samples, n_estimators)."""
         check_is_fitted(self, "_ensemble")
@@ -35,10 +37,12 @@ class Questions:
 
     # --------------------------------------------------------------- importance
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Mean decrease of impurity, each tree's made to sum to 1; sums to 1."""
         return self.importance("impurity").mean
 
+    @reads_one_fit
     def importance(
         self, kind: str = "impurity", X: Any = None, y: Any = None, **options: Any
     ) -> Any:
@@ -65,12 +69,14 @@ class Questions:
 
     # -------------------------------------------------------------- tree by tree
     @property
+    @reads_one_fit
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows each tree drew, one entry a draw; drawn anew from the seed when asked for."""
         check_is_fitted(self, "_ensemble")
         rows = np.arange(self.n_samples_fit_) if self._kept_rows is None else self._kept_rows
         return [np.repeat(rows, self._bag_counts(t)) for t in range(len(self._keys))]
 
+    @reads_one_fit
     def votes(self, X: Any) -> np.ndarray:
         """What each tree says.
 
@@ -93,6 +99,7 @@ class Questions:
         return said[:, :, 0] if said.shape[2] == 1 else said
 
     # ------------------------------------------------------------ what rows share
+    @reads_one_fit
     def proximities(self, X: Any, Y: Any = None) -> Any:
         """Share of trees in which two rows fall into the same leaf; a SciPy sparse matrix.
 
@@ -103,6 +110,7 @@ class Questions:
         first = self.apply(X)
         return proximities(first, first if Y is None else self.apply(Y))
 
+    @reads_one_fit
     def jackknife_standard_errors(self, X: Any) -> np.ndarray:
         """Standard error of each prediction by the jackknife after bootstrap.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._bags import OutOfBag, misclassified, squared_errors
+from bosquet._fitted import reads_one_fit
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
     check_finite_target,
@@ -82,6 +83,7 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
         self.oob_decision_function_ = by_target(means, self.classes_)
         self.oob_score_ = 1 - record.error
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> Any:
         """Mean over trees of the class shares in a row's leaf, or with voting="hard" shares of votes.
 
@@ -98,23 +100,27 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
             return class_shares(self._mean(X))
         return class_shares(self._mean(X, self._hardened or self._harden()))
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest share of the vote: (n_samples,), or (n_samples, n_outputs)."""
         shares = self._shares(X)
         return most_probable(shares, self.classes_)
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities."""
         shares = self._shares(X)
         with np.errstate(divide="ignore"):
             return by_target(np.log(shares), self.classes_)
 
+    @reads_one_fit
     def jackknife_standard_errors(self, X: Any) -> Any:
         errors = super().jackknife_standard_errors(X)
         return by_target(errors, self.classes_)
 
     jackknife_standard_errors.__doc__ = BaseForest.jackknife_standard_errors.__doc__
 
+    @reads_one_fit
     def strength_and_correlation(self, X: Any, y: Any) -> tuple[float, float]:
         """Breiman's two numbers of a forest, from the out-of-bag votes.
 
@@ -134,6 +140,7 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
         self._check_one_target("strength_and_correlation")
         return strength_and_correlation(self, X, y)
 
+    @reads_one_fit
     def outlier_scores(self, X: Any, y: Any) -> np.ndarray:
         """How far each row lies from the others of its class, by proximities (Breiman 2001).
 
@@ -189,11 +196,13 @@ class ForestOfNumbers(RegressorMixin, BaseForest):
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
         self.oob_score_ = record.r2()
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Mean over trees: (n_samples,), or (n_samples, n_outputs)."""
         mean = self._mean(X)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
+    @reads_one_fit
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
         """Quantiles of the target given a row, shape (n_samples, n_quantiles).
 

@@ -34,7 +34,8 @@ _PARAMETERS = """
         Which columns are categorical; "from_dtype": those of text or category type. Ordered categories
         are split by their order unless they are named here.
     monotonic_cst : array or dict, default=None
-        For each feature -1, 0 or +1: whether predictions may only fall or rise with it.
+        For each feature -1, 0 or +1: whether predictions may only fall or rise with it. For one target of
+        numbers or of two classes; not with criterion="absolute_error".
     keep_rows : bool, default=False
         Whether to remember which training rows each leaf holds{keep_rows_for}.
     warm_start : bool, default=False

@@ -16,25 +16,38 @@ class ColumnDesign:
     """A constant, the quantitative columns as they are, and an indicator for each level but the first.
 
     Names of columns are those that a formula would give: ``famhist[T.Present]``. Columns of an array are
-    x0, x1, ... as scikit-learn calls them.
+    x0, x1, ... as scikit-learn calls them. `levels` are the codes that occur in each categorical column.
     """
 
     def __init__(
         self,
         encoder: TableEncoder,
-        columns: list[np.ndarray],
         chosen: Sequence[int],
         intercept: bool,
-        levels: dict[int, np.ndarray] | None = None,
+        levels: dict[int, np.ndarray],
     ) -> None:
         self.encoder = encoder
         self.chosen = tuple(chosen)
         self.intercept = intercept
         self.names = names_of(encoder)
-        self.levels = _occurring(encoder, columns, self.chosen) if levels is None else levels
-        self._training = columns
+        self.levels = levels
         self.terms, self.columns = self._layout()
-        self.matrix = self._matrix(columns)
+
+    @classmethod
+    def of_training_rows(
+        cls,
+        encoder: TableEncoder,
+        columns: list[np.ndarray],
+        chosen: Sequence[int],
+        intercept: bool,
+    ) -> ColumnDesign:
+        """The design of a fit, which has the matrix of its rows."""
+        design = cls(encoder, chosen, intercept, _occurring(encoder, columns, chosen))
+        return design._with_rows(columns)
+
+    def _with_rows(self, columns: list[np.ndarray]) -> ColumnDesign:
+        self._training, self.matrix = columns, self._matrix(columns)
+        return self
 
     def _layout(self) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         terms, columns = [], []
@@ -109,7 +122,8 @@ class ColumnDesign:
         kept = [feature for feature in self.chosen if self.names[feature] not in removed]
         intercept = self.intercept and INTERCEPT not in removed
         levels = {feature: codes for feature, codes in self.levels.items() if feature in kept}
-        return ColumnDesign(self.encoder, self._training, kept, intercept, levels)
+        smaller = ColumnDesign(self.encoder, kept, intercept, levels)
+        return smaller._with_rows(self._training)
 
     def sum_coded(self) -> tuple[np.ndarray, list[tuple[int, ...]]]:
         """Without interactions the coding makes no difference to what leaving a term out does."""

@@ -6,6 +6,7 @@ same way other frames. What is said wrongly is a `FormulaError` of one line, who
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import re
 import warnings
@@ -36,6 +37,18 @@ class Built:
 
     def has_intercept(self) -> bool:
         return any(not term.factors for term in self.terms)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a matrix follows from its factors, which are known by their code.
+
+    `levels` are those of the categorical factors. A column of the matrix is the product, in this order, of
+    its factors: a number as it is (None), a category by what each of its levels counts.
+    """
+
+    levels: dict[str, list[Any]]
+    columns: list[list[tuple[str, np.ndarray | None]]]
 
 
 class Patsy:
@@ -77,6 +90,23 @@ class Patsy:
         except patsy.PatsyError as error:
             raise FormulaError(_reworded(rhs, error)) from None
         return np.asarray(made[0])[:, order]
+
+    def recipe(self, built: Built) -> Recipe:
+        """How the matrix is made."""
+        info, order = built.state
+        known = info.factor_infos
+        levels = {f.name(): list(i.categories) for f, i in known.items() if i.type == "categorical"}
+        columns: list[list[tuple[str, np.ndarray | None]]] = []
+        for part in (part for parts in info.term_codings.values() for part in parts):
+            codings: list[list[tuple[str, np.ndarray | None]]] = []
+            for factor in part.factors:
+                if factor in part.contrast_matrices:
+                    matrix = np.asarray(part.contrast_matrices[factor].matrix, dtype=float)
+                    codings.append([(factor.name(), column) for column in matrix.T])
+                else:
+                    codings.append([(factor.name(), None)] * known[factor].num_columns)
+            columns += _first_fastest(codings)
+        return Recipe(levels, [columns[place] for place in order])
 
     def quoted(self, column: str) -> str:
         return column if _plain(column) else f'Q("{column}")'
@@ -126,11 +156,33 @@ class Formulaic:
         except (FormulaicError, DataMismatchWarning, SyntaxError) as error:
             raise FormulaError(_reworded(rhs, error)) from None
 
+    def recipe(self, built: Built) -> Recipe:
+        """How the matrix is made."""
+        spec = built.state
+        contrasts = {str(factor): state for factor, state in spec.factor_contrasts.items()}
+        columns: list[list[tuple[str, np.ndarray | None]]] = []
+        for part in (part for encoded in spec.structure for part in encoded.scoped_terms):
+            codings: list[list[tuple[str, np.ndarray | None]]] = []
+            for scoped in part.factors:
+                name = str(scoped.factor.expr)
+                if name in contrasts:
+                    coding = contrasts[name].get_coding_matrix(reduced_rank=scoped.reduced)
+                    codings.append([(name, column) for column in np.asarray(coding, float).T])
+                else:
+                    codings.append([(name, None)])
+            columns += _first_fastest(codings)
+        return Recipe({name: list(state.levels) for name, state in contrasts.items()}, columns)
+
     def quoted(self, column: str) -> str:
         return column if _plain(column) else f"`{column}`"
 
     def sum_coded(self, factor: str) -> str:
         return f"C({factor}, contr.sum)"
+
+
+def _first_fastest(codings: list[list[Any]]) -> list[list[Any]]:
+    """All combinations of the columns of some factors, those of the first running fastest."""
+    return [list(reversed(one)) for one in itertools.product(*reversed(codings))]
 
 
 def _plain(column: str) -> bool:

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._sums import weighted_sum
 from bosquet.glm._statsmodels import from_statsmodels, quietly
+
+# Between two entries of a covariance that should be equal, relative to the standard errors.
+ASYMMETRY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,21 @@ class Estimate:
         return np.sqrt(np.maximum(np.diag(self.covariance), 0))
 
 
+def is_symmetric(covariance: np.ndarray) -> bool:
+    """Whether a covariance is symmetric but for rounding, relative to the variances."""
+    scale = np.sqrt(np.abs(np.diag(covariance)))
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(covariance - covariance.T) > ASYMMETRY * np.outer(scale, scale)
+    missing = ~np.isfinite(covariance)
+    return not (apart & ~missing).any() and bool((missing == missing.T).all())
+
+
+def symmetric(covariance: Any) -> np.ndarray:
+    """The covariance as it is; its symmetric part where rounding shows, of columns all but collinear."""
+    found = np.asarray(covariance, dtype=float)
+    return found if is_symmetric(found) else (found + found.T) / 2
+
+
 def estimate_glm(
     family: Any,
     matrix: np.ndarray,
@@ -73,20 +92,26 @@ def estimate_glm(
             freq_weights=response.weight,
             offset=sum(offsets) if offsets else None,
         )
-        # The tolerance is relative too: the last digits of a sum over many rows are noise.
-        result = model.fit(start_params=start, maxiter=max_iter, tol=tol, rtol=1e-13)
+        # The tolerance is relative too: the last digits of a sum over many rows are noise. A deviance of
+        # small weights is small itself.
+        unit = 1.0 if response.weight is None else min(1.0, float(response.weight.mean()))
+        result = model.fit(start_params=start, maxiter=max_iter, tol=unit * tol, rtol=1e-13)
         best = _best_before(result, given_start=start is not None)
         if best is not None:
             near = _shortened(model, best, max_iter)
             # "eim": the covariance is that of the expected second derivatives, as everywhere else.
-            result = model.fit(
+            again = model.fit(
                 start_params=near, method="newton", cov_type="eim", max_start_irls=0, disp=0
             )
-            result.converged = bool(result.mle_retvals["converged"])
+            # Where weights differ by many orders the deviance wavers in digits that are noise, and
+            # Newton's method may leave a maximum that was found.
+            if not again.deviance > result.deviance and np.isfinite(again.params).all():
+                result = again
+                result.converged = bool(result.mle_retvals["converged"])
         return Estimate(
             result=result,
             coefficients=np.asarray(result.params, dtype=float),
-            covariance=np.asarray(result.cov_params(), dtype=float),
+            covariance=symmetric(result.cov_params()),
             deviance=float(result.deviance),
             log_likelihood=float(result.llf),
             df_residual=float(result.df_resid),
@@ -149,6 +174,6 @@ def predictor_and_error(
     matrix: np.ndarray, estimate: Estimate, offset: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The linear predictor of rows, and its standard error sqrt(x' V x)."""
-    predictor = matrix @ estimate.coefficients
+    predictor = weighted_sum(estimate.coefficients, matrix.T)
     variance = ((matrix @ estimate.covariance) * matrix).sum(axis=1)
     return predictor if offset is None else predictor + offset, np.sqrt(np.maximum(variance, 0))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._suggestions import hint
-from bosquet.glm._engines import FUNCTIONS, Built, FormulaError, engine_named
+from bosquet.glm._engines import FUNCTIONS, Built, FormulaError, Recipe, engine_named
 from bosquet.glm._statsmodels import formula_engine, pandas_or_error
 from bosquet.glm._terms import INTERCEPT, Term
 
@@ -100,7 +100,7 @@ class FormulaDesign:
             raise FormulaError(
                 f"the formula {rhs!r} makes {self._built.matrix.shape[0]} rows of {len(frame)}"
             )
-        _check_finite(self._built.matrix, self._built.columns)
+        check_finite(self._built.matrix, self._built.columns)
 
     @property
     def matrix(self) -> np.ndarray:
@@ -116,19 +116,11 @@ class FormulaDesign:
 
     def rows(self, X: Any, owner: str) -> np.ndarray:
         """The matrix of other rows; a missing column, value or level is named."""
-        frame = _plain_types(as_frame(X, owner))
-        absent = [column for column in self.uses if column not in frame.columns]
-        if absent:
-            raise ValueError(
-                f"X has no column {absent[0]!r}, which the formula of this {owner} uses"
-            )
-        frame = frame[list(self.uses)] if self.uses else frame.iloc[:, :1]
-        if self.uses:
-            check_no_gaps(frame, "X")
+        frame = used_columns(X, self.uses, owner)
         for column in self.uses:
             _check_levels(column, self.frame[column], frame[column])
         matrix = engine_named(self.engine).rows(self.rhs, self._built, frame)
-        _check_finite(matrix, self.columns)
+        check_finite(matrix, self.columns)
         return matrix
 
     def without(self, removed: set[str]) -> FormulaDesign:
@@ -155,6 +147,10 @@ class FormulaDesign:
             places[_uncoded(term.factors, engine)] if term.factors else places.get(frozenset(), ())
             for term in self.terms
         ]
+
+    def recipe(self) -> Recipe:
+        """How the matrix follows from the columns."""
+        return engine_named(self.engine).recipe(self._built)
 
     @property
     def spec(self) -> str:
@@ -253,7 +249,19 @@ def _plain_types(frame: Any) -> Any:
     return pandas.DataFrame(columns, index=frame.index)
 
 
-def _check_finite(matrix: np.ndarray, columns: Sequence[str]) -> None:
+def used_columns(X: Any, uses: Sequence[str], owner: str) -> Any:
+    """The columns of new rows that a formula uses, one at least; a missing column or value is named."""
+    frame = _plain_types(as_frame(X, owner))
+    absent = [column for column in uses if column not in frame.columns]
+    if absent:
+        raise ValueError(f"X has no column {absent[0]!r}, which the formula of this {owner} uses")
+    if not uses:
+        return frame.iloc[:, :1]
+    check_no_gaps(frame[list(uses)], "X")
+    return frame[list(uses)]
+
+
+def check_finite(matrix: np.ndarray, columns: Sequence[str]) -> None:
     wrong = ~np.isfinite(matrix)
     if wrong.any():
         row, place = (int(part[0]) for part in np.nonzero(wrong))

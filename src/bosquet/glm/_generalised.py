@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import stats
 
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import Check, check_value, choice
 from bosquet._sklearn import check_is_fitted
+from bosquet._sums import weighted_sum
 from bosquet._warnings import warn_user
+from bosquet._weights import LEAST_MEAN
 from bosquet.glm._estimates import (
     Estimate,
     Response,
@@ -24,6 +27,14 @@ from bosquet.glm._statsmodels import pandas_or_error, quietly
 from bosquet.glm.separation import Separation, SeparationWarning
 
 ON_SEPARATION: Check = choice("warn", "raise", "ignore")
+
+# g⁻¹ of each link, in statsmodels' own operations: the same bits, and predictions that need no statsmodels.
+INVERSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "logit": lambda predictor: 1.0 / (1.0 + np.exp(-predictor)),
+    "probit": stats.norm.cdf,
+    "cloglog": lambda predictor: 1 - np.exp(-np.exp(predictor)),
+    "log": np.exp,
+}
 
 
 class GeneralisedModel(FormulaModel):
@@ -40,6 +51,16 @@ class GeneralisedModel(FormulaModel):
     def _separation(self) -> Separation | None:
         """Looks for separation where the fit leaves room for it."""
         raise NotImplementedError
+
+    def _check_scale(self, response: Response) -> None:
+        if response.weight is None or response.weight.mean() >= LEAST_MEAN:
+            return
+        rows, total = response.weight.size, response.weight.sum()
+        warn_user(
+            f"sample_weight counts rows, and sums to {total:.3g} for {rows} rows: standard errors, tests and"
+            f" intervals are those of {total:.3g} rows; pass sample_weight / np.mean(sample_weight) if the"
+            " weights are relative"
+        )
 
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         if matrix.shape[1] == 0:
@@ -58,6 +79,7 @@ class GeneralisedModel(FormulaModel):
         return Estimate(None, none, none.reshape(0, 0), deviance, likelihood, rows, 0, True)
 
     def _after_fit(self) -> None:
+        self._pearson = float(self._fitted.result.pearson_chi2)
         self.separation_ = self._separation()
         if self.separation_ is None:
             self._warn_unless_converged()
@@ -75,13 +97,19 @@ class GeneralisedModel(FormulaModel):
         """The linear predictor and its standard error."""
         return predictor_and_error(self._rows(X), self._fitted)
 
+    @reads_one_fit
     def linear_predictor(self, X: Any) -> np.ndarray:
         """x'β for each row: the probability, or the mean, seen through the link."""
-        return self._rows(X) @ self._fitted.coefficients
+        rows = self._rows(X)
+        return weighted_sum(self._fitted.coefficients, rows.T)
+
+    def _link(self) -> str:
+        """The name of the link, one of `INVERSES`."""
+        raise NotImplementedError
 
     def _inverse(self, predictor: np.ndarray) -> np.ndarray:
         with quietly():
-            return np.asarray(self._family().link.inverse(predictor), dtype=float)
+            return np.asarray(INVERSES[self._link()](predictor), dtype=float)
 
     def _band(self, predictor: np.ndarray, error: np.ndarray, level: float, X: Any) -> Any:
         check_value("level", level, LEVEL)
@@ -91,6 +119,7 @@ class GeneralisedModel(FormulaModel):
         return pandas_or_error().DataFrame(made, index=self._index_of(X))
 
     def _profile(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        self._check_has_rows("a profile interval")
         rise = float(stats.chi2.ppf(level, 1))
         ends = [
             profile_ends(self._profile_deviance(place), at, self.deviance_, error, rise)
@@ -147,6 +176,7 @@ class GeneralisedModel(FormulaModel):
             made.insert(0, "unit", size)
         return made
 
+    @reads_one_fit
     def diagnostics(self) -> Any:
         """Row by row: fitted value, residuals, leverage and Cook's distance.
 
@@ -156,7 +186,7 @@ class GeneralisedModel(FormulaModel):
             With `fitted`, `residual` (observed less fitted), `pearson`, `deviance`, `standardised`
             (Pearson's over the square root of 1 - leverage), `leverage`, `cook`.
         """
-        check_is_fitted(self, "result_")
+        self._check_has_rows("a look at each row")
         result = self._fitted.result
         with quietly():
             leverage = np.asarray(result.get_hat_matrix_diag(observed=False), dtype=float)
@@ -174,6 +204,7 @@ class GeneralisedModel(FormulaModel):
             }
         return pandas_or_error().DataFrame(columns)
 
+    @reads_one_fit
     def goodness_of_fit(self) -> Any:
         """The deviance and Pearson's statistic against a model with a parameter for each row.
 
@@ -183,10 +214,10 @@ class GeneralisedModel(FormulaModel):
             With rows "deviance" and "pearson", columns `statistic`, `df`, `p_value`. The p-values are those
             of chi-squared, good where expected counts are above five or so.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         self._check_counts_enough()
         df = self.df_residual_
-        found = {"deviance": self.deviance_, "pearson": float(self._fitted.result.pearson_chi2)}
+        found = {"deviance": self.deviance_, "pearson": self._pearson}
         rows = {
             name: {
                 "statistic": value,

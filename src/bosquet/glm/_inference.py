@@ -77,6 +77,8 @@ def wald_statistic(estimate: Estimate, places: np.ndarray) -> float:
     """b' V⁻¹ b of some coefficients b and their covariance V."""
     part = estimate.coefficients[places]
     block = estimate.covariance[np.ix_(places, places)]
+    if not np.isfinite(block).all():  # as many coefficients as rows
+        return float("nan")
     # A separated fit has a covariance that is next to singular.
     return float(part @ np.linalg.lstsq(block, part, rcond=None)[0])
 

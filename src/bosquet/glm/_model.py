@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import stats
 
-from bosquet._fitted import unchanged_on_failure
+from bosquet._fitted import Saved, reads_one_fit
 from bosquet._parameters import (
     Check,
     boolean,
@@ -38,7 +38,7 @@ from bosquet.glm._terms import Term, check_independent, containing, named
 LEVEL = number(0, 1, open_low=True)
 
 
-class FormulaModel(BaseEstimator):
+class FormulaModel(Saved, BaseEstimator):
     """A linear predictor, given by a formula or by the columns of a table, and a likelihood.
 
     A model of a kind says how a target is read (`_read_target`), how it is fitted (`_estimate`), and what
@@ -61,6 +61,9 @@ class FormulaModel(BaseEstimator):
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         raise NotImplementedError
 
+    def _check_scale(self, response: Response) -> None:
+        """Warns of weights of a scale that changes what a fit tells."""
+
     def _after_fit(self) -> None:
         """Looks at a fit before it is handed over: separation, and the like."""
 
@@ -79,46 +82,58 @@ class FormulaModel(BaseEstimator):
     def _fit(self, X: Any, y: Any, formula: Any, beside: Mapping[str, Any]) -> Any:
         check_parameters(self, self._CHECKS)
         from_statsmodels("base")  # said before anything else
-        with unchanged_on_failure(self):
-            formula = self.formula if formula is None else formula
-            check_formula(formula)
-            table = read_table(
-                X, y, formula, beside,
-                owner=type(self).__name__, intercept=getattr(self, "fit_intercept", True),
-                missing=self.missing,
-            )  # fmt: skip
-            response = self._read_target(table)
-            self.n_features_in_ = table.n_features
-            if table.features is not None:
-                self.feature_names_in_ = np.asarray(table.features, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-            self.n_dropped_ = table.dropped
-            self._target = table.target
-            self.__dict__.pop("selection_", None)
-            self._settle(table.design, response)
+        formula = self.formula if formula is None else formula
+        check_formula(formula)
+        table = read_table(
+            X, y, formula, beside,
+            owner=type(self).__name__, intercept=getattr(self, "fit_intercept", True),
+            missing=self.missing,
+        )  # fmt: skip
+        response = self._read_target(table)
+        self._check_scale(response)
+        self.n_features_in_ = table.n_features
+        if table.features is not None:
+            self.feature_names_in_ = np.asarray(table.features, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_dropped_ = table.dropped
+        self._target = table.target
+        self.__dict__.pop("selection_", None)
+        self._settle(table.design, response)
         return self
 
     def _settle(self, design: Design, response: Response) -> None:
         """Fits a design, and keeps what comes of it."""
         check_independent(design.matrix, design.columns)
         self._design, self._response = design, response
-        self._fitted = fitted = self._estimate(design.matrix, response)
+        self._fitted = self._estimate(design.matrix, response)
         self._after_fit()
-        pandas = pandas_or_error()
-        index = self._coefficient_index()
-        self.result_ = self._fitted.result
-        self.formula_ = f"{self._target or 'y'} ~ {design.rhs}"
-        self.terms_ = [term.name for term in design.terms]
-        self.params_ = pandas.Series(fitted.coefficients, index=index, name="estimate")
-        self.covariance_ = pandas.DataFrame(fitted.covariance, index=index, columns=index)
+        self.n_rows_ = self._count_rows(response)
+        self._tell_fit()
+
+    def _count_rows(self, response: Response) -> float:
+        weight = response.weight
+        return float(len(response.values) if weight is None else weight.sum())
+
+    def _tell_fit(self) -> None:
+        """What follows from the design and the estimate: of a fit, and of a model file."""
+        fitted = self._fitted
+        self.result_ = fitted.result
+        self.formula_ = f"{self._target or 'y'} ~ {self._design.rhs}"
+        self.terms_ = [term.name for term in self._design.terms]
         self.deviance_, self.log_likelihood_ = fitted.deviance, fitted.log_likelihood
-        self.n_rows_ = float(
-            len(design.matrix) if response.weight is None else response.weight.sum()
-        )
         self.aic_, self.bic_ = fitted.aic, fitted.bic(self.n_rows_)
         self.df_residual_ = fitted.df_residual
         self.converged_, self.n_iter_ = fitted.converged, fitted.iterations
+
+    def _check_has_rows(self, what: str) -> None:
+        """A model file holds no training rows: what fits again, or looks at them, cannot be had from it."""
+        check_is_fitted(self, "_fitted")
+        if self._response is None:
+            raise ValueError(
+                f"{what} needs the training rows, and this {type(self).__name__} was loaded from a model"
+                " file, which holds none: fit it again, or keep the fitted model as a pickle"
+            )
 
     def _warn_unless_converged(self) -> None:
         if not self._fitted.converged:
@@ -132,6 +147,27 @@ class FormulaModel(BaseEstimator):
 
     # ---- coefficients ---------------------------------------------------------------------------
 
+    @property
+    def params_(self) -> Any:
+        """Coefficients by name, a pandas.Series."""
+        self._check_attribute("params_")
+        values = self._fitted.coefficients
+        return pandas_or_error().Series(values, index=self._coefficient_index(), name="estimate")
+
+    @property
+    def covariance_(self) -> Any:
+        """Covariance of the coefficients, a pandas.DataFrame."""
+        self._check_attribute("covariance_")
+        index = self._coefficient_index()
+        return pandas_or_error().DataFrame(self._fitted.covariance, index=index, columns=index)
+
+    def _check_attribute(self, name: str) -> None:
+        if not hasattr(self, "_fitted"):
+            raise AttributeError(
+                f"{type(self).__name__} has no attribute {name!r}: it is not fitted"
+            )
+
+    @reads_one_fit
     def coefficients(self, level: float = 0.95, interval: str = "wald") -> Any:
         """Estimates, standard errors, tests that each is zero, and confidence intervals.
 
@@ -147,7 +183,7 @@ class FormulaModel(BaseEstimator):
         -------
         pandas.DataFrame
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         ends = self.confidence_intervals(level, interval)
         estimate, error = self._fitted.coefficients, self._fitted.std_errors
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -162,9 +198,10 @@ class FormulaModel(BaseEstimator):
         }
         return pandas_or_error().DataFrame(columns, index=self._coefficient_index())
 
+    @reads_one_fit
     def confidence_intervals(self, level: float = 0.95, kind: str = "wald") -> Any:
         """The ends of each coefficient's interval, as columns `low` and `high`."""
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         check_value("level", level, LEVEL)
         check_value("kind", kind, choice("wald", "profile"))
         if kind == "profile":
@@ -185,6 +222,7 @@ class FormulaModel(BaseEstimator):
 
     # ---- tests ----------------------------------------------------------------------------------
 
+    @reads_one_fit
     def test(self, terms: Any, kind: str = "lr") -> TermTest:
         """That terms have no effect, by Wald's test or by the likelihood ratio.
 
@@ -202,7 +240,7 @@ class FormulaModel(BaseEstimator):
         TermTest
             With `statistic`, `df` and `p_value`.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         check_value("kind", kind, choice("lr", "wald"))
         design = self._design
         found, columns = named(terms, design.terms, design.columns)
@@ -211,6 +249,7 @@ class FormulaModel(BaseEstimator):
         if kind == "wald":
             statistic = wald_statistic(self._fitted, places)
         else:
+            self._check_has_rows("a likelihood-ratio test")
             kept = [c for c in range(len(design.columns)) if c not in columns]
             statistic = self._rise(design.matrix[:, kept])
         df = places.size
@@ -229,6 +268,7 @@ class FormulaModel(BaseEstimator):
         """A statistic of chi-squared as it is; of F, divided, and with its residual degrees of freedom."""
         return statistic, None
 
+    @reads_one_fit
     def anova(self, other: Any = None, *, type: int = 2) -> Any:
         """The table of deviance term by term, or a comparison with another, nested model.
 
@@ -244,8 +284,9 @@ class FormulaModel(BaseEstimator):
         -------
         pandas.DataFrame
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         check_value("type", type, choice(1, 2, 3))
+        self._check_has_rows("anova")
         if other is not None:
             return self._compared(other)
         steps = deviance_steps(self._design.terms, type, self._without, self._recoded)
@@ -279,7 +320,7 @@ class FormulaModel(BaseEstimator):
             raise TypeError(
                 f"a {type(self).__name__} is compared with another one, not a {type(other).__name__}"
             )
-        check_is_fitted(other, "result_")
+        other._check_has_rows("anova")
         if not _same_target(self._response, other._response):
             raise ValueError(
                 "the models were fitted to different targets, rows or weights: fit both to the same"
@@ -306,6 +347,7 @@ class FormulaModel(BaseEstimator):
 
     # ---- selection ------------------------------------------------------------------------------
 
+    @reads_one_fit
     def backward(self, criterion: str = "aic", level: float = 0.05) -> Any:
         """Leaves out one term at a time, the least useful first, and returns the model that remains.
 
@@ -325,16 +367,18 @@ class FormulaModel(BaseEstimator):
         and deviance, AIC and BIC of the model without it. Standard errors and p-values of a model so chosen
         are those of a model fixed in advance: too good.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
+        self._check_has_rows("backward elimination")
         check_value("criterion", criterion, choice(*CRITERIA))
         check_value("level", level, LEVEL)
         return select_backward(self, criterion, level)
 
     # ---- telling --------------------------------------------------------------------------------
 
+    @reads_one_fit
     def summary(self, level: float = 0.95, interval: str = "wald") -> Summary:
         """The fit in a page: what was fitted, how well, each coefficient with its test and interval."""
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         notes = list(self._notes())
         if self.n_dropped_:
             notes.insert(0, f"{self.n_dropped_} rows with missing values were left out.")
@@ -360,8 +404,14 @@ class FormulaModel(BaseEstimator):
     def _notes(self) -> list[str]:
         return []
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
     def _rows(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         return self._design.rows(X, type(self).__name__)
 
     def _index_of(self, X: Any) -> Any:

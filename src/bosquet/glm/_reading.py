@@ -15,6 +15,7 @@ from bosquet._targets import (
     check_sample_weight,
     warn_of_column_vector,
 )
+from bosquet._weights import power_of_two
 from bosquet.glm._columns import ColumnDesign, read_columns
 from bosquet.glm._formulas import (
     FormulaDesign,
@@ -84,7 +85,7 @@ def read_table(
     whole &= _heavy(values, rows)
     y, values = _taken(y, values, whole)
     kept = columns if whole.all() else [column[whole] for column in columns]
-    design = ColumnDesign(encoder, kept, places, intercept)
+    design = ColumnDesign.of_training_rows(encoder, kept, places, intercept)
     return Table(design, y, None, values, dropped, encoder.feature_names, encoder.n_features)
 
 
@@ -174,7 +175,12 @@ def _aligned(
     check_same_length(number_of_rows(y), rows)
     for name, values in beside.items():
         if name == "sample_weight":
-            checked = check_sample_weight(values, rows)
+            checked = check_sample_weight(values, rows, keep_scale=True)
+            if power_of_two(checked) != 1:
+                raise ValueError(
+                    f"the largest sample_weight is {checked.max():g}, and sums of such weights overflow or"
+                    " underflow: scale them, so that they are about 1"
+                )
             beside = {**beside, name: checked if checked.size else np.ones(rows)}
         elif values.shape != (rows,):
             raise ValueError(

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._text_table import text_table
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -33,15 +35,8 @@ class Summary:
 
     def __str__(self) -> str:
         names, head, cells = self._cells()
-        first = max(map(len, names), default=0)
-        widths = [max(len(h), *(len(row[i]) for row in cells)) for i, h in enumerate(head)]
-        lines = [self.title, "; ".join(self.facts), ""]
-        lines.append(
-            " " * first + "".join("  " + h.rjust(w) for h, w in zip(head, widths, strict=True))
-        )
-        for name, row in zip(names, cells, strict=True):
-            told = "".join("  " + cell.rjust(w) for cell, w in zip(row, widths, strict=True))
-            lines.append(name.ljust(first) + told)
+        rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
+        lines = [self.title, "; ".join(self.facts), "", *text_table([["", *head], *rows])]
         if self.notes:
             lines += ["", *self.notes]
         return "\n".join(lines)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
 from bosquet._targets import check_labels, learn_classes
@@ -17,6 +18,8 @@ from bosquet.glm._reading import Table
 from bosquet.glm._statsmodels import from_statsmodels
 from bosquet.glm.separation import Separation, certain_maximum, find_separation
 
+# e to this is a number still, and so is e to minus this.
+LARGEST_EXPONENT = 709.0
 LINKS = {"logit": "Logit", "probit": "Probit", "cloglog": "CLogLog"}
 
 
@@ -73,6 +76,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     selection_ : pandas.DataFrame
         The path, of a model that `backward` returned.
     result_ : statsmodels' GLMResults
+        None in a model that was loaded from a model file.
     n_features_in_, feature_names_in_, n_rows_, n_dropped_, n_iter_, converged_
 
     Notes
@@ -80,8 +84,11 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     Weights count: a row of weight 2 is that row twice. For groups of n_i trials with y_i successes give
     ``fit(X, y, trials=n)``, or ``"dead + alive ~ dose"`` as a formula.
 
-    A pickle holds the columns that were fitted to, since tests and selection fit again. Model files
-    (``save``) are not offered: a formula is code, and a model file must never bring any.
+    ``save(path)`` writes the coefficients, their covariance and the design to a model file: predictions,
+    intervals, odds, Wald tests and the summary survive to the bit, and need no statsmodels. The file holds no
+    training rows and no code: likelihood-ratio tests, `anova`, `backward`, profile intervals and
+    `diagnostics` need a fit, and a formula is held as expressions of columns (docs/glm.md tells
+    which). A pickle holds the columns that were fitted to, and all of that with them.
 
     Examples
     --------
@@ -137,6 +144,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         self.max_iter = max_iter
         self.tol = tol
 
+    @fits_aside
     def fit(
         self,
         X: Any,
@@ -161,7 +169,8 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         trials : array of shape (rows,) or str, optional
             How many trials each row stands for, or the column that says so.
         sample_weight : array of shape (rows,) or str, optional
-            How many times each row counts.
+            How many times each row counts: of weights that sum to 1, standard errors are those of one
+            row.
         """
         beside = {"trials": trials, "sample_weight": sample_weight}
         return self._fit(X, y, formula, beside)
@@ -188,6 +197,9 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
             )
         self._grouped = False
         return Response((labels == self.classes_[1]).astype(float), weight)
+
+    def _link(self) -> str:
+        return self.link
 
     def _family(self) -> Any:
         families = from_statsmodels("genmod.families")
@@ -242,16 +254,19 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
 
     # ---- predicting -----------------------------------------------------------------------------
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes, in the order of `classes_`."""
         second = self._inverse(self.linear_predictor(X))
         return np.column_stack([1 - second, second])
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the larger probability."""
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """The log odds of the second class: with the logit, the linear predictor itself."""
         predictor = self.linear_predictor(X)
@@ -262,13 +277,13 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         with np.errstate(over="ignore", divide="ignore", under="ignore"):
             if self.link == "probit":
                 return log_ndtr(predictor) - log_ndtr(-predictor)
-            hazard = np.exp(predictor)  # ln(1 - π) = -hazard
-            return np.where(
-                hazard > 1,
-                hazard + np.log1p(-np.exp(-hazard)),
-                np.log(np.expm1(np.minimum(hazard, 1))),
-            )
+            hazard = np.exp(np.minimum(predictor, LARGEST_EXPONENT))  # ln(1 - π) = -hazard
+            small = np.log(np.expm1(np.minimum(hazard, 1)))
+            # Next to 0 it is the predictor itself, also where the hazard is too small for a number.
+            small = np.where(predictor < -LARGEST_EXPONENT, predictor, small)
+            return np.where(hazard > 1, hazard + np.log1p(-np.exp(-hazard)), small)
 
+    @reads_one_fit
     def odds(self, X: Any, j: Any = None, k: Any = None) -> np.ndarray:
         """The odds of class j against class k, π_j / π_k, for each row.
 
@@ -278,7 +293,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         j, k : labels, optional
             Two of `classes_`; the second against the first by default.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         j = self.classes_[1] if j is None else _known(j, self.classes_)
         k = self.classes_[0] if k is None else _known(k, self.classes_)
         if j == k:
@@ -287,6 +302,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         with np.errstate(over="ignore"):
             return np.exp(sign * self.decision_function(X))
 
+    @reads_one_fit
     def odds_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
         """What one unit more of each column multiplies the odds of the second class by: e^β.
 
@@ -302,7 +318,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         pandas.DataFrame
             With `odds_ratio`, `low`, `high` and `p_value`.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         if self.link != "logit":
             raise ValueError(
                 f"odds ratios are constant with link='logit' alone, and this model has link={self.link!r}:"
@@ -310,6 +326,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
             )
         return self._ratios("odds_ratio", level, interval, units)
 
+    @reads_one_fit
     def confidence_band(self, X: Any, level: float = 0.95) -> Any:
         """The probability of the second class with its confidence interval, through the inverse link.
 

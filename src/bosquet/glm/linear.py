@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._parameters import check_value
-from bosquet._sklearn import RegressorMixin, check_is_fitted
-from bosquet.glm._estimates import Estimate, Response, predictor_and_error
+from bosquet._sklearn import RegressorMixin
+from bosquet._sums import weighted_sum
+from bosquet.glm._estimates import Estimate, Response, predictor_and_error, symmetric
 from bosquet.glm._inference import variance_table
 from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._reading import Table, one_number_a_row
@@ -79,6 +81,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         self.fit_intercept = fit_intercept
         self.missing = missing
 
+    @fits_aside
     def fit(
         self, X: Any, y: Any = None, *, formula: Any = None, sample_weight: Any = None
     ) -> LinearModel:
@@ -113,7 +116,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         return Estimate(
             result=result,
             coefficients=np.asarray(result.params, dtype=float),
-            covariance=np.asarray(result.cov_params(), dtype=float),
+            covariance=symmetric(result.cov_params()),
             deviance=float(result.ssr),
             log_likelihood=float(result.llf),
             df_residual=float(result.df_resid),
@@ -136,12 +139,12 @@ class LinearModel(RegressorMixin, FormulaModel):
         self.r2_ = 1 - fitted.deviance / total
         self.adjusted_r2_ = 1 - (self.sigma_**2) / (total / free) if free > 0 else np.nan
 
-    def _settle(self, design: Any, response: Response) -> None:
-        super()._settle(design, response)
-        self.n_rows_ = float(len(response.values))  # precisions count no rows
-        self.bic_ = self._fitted.bic(self.n_rows_)
-        del self.n_iter_, self.converged_
-        self.converged_ = True
+    def _count_rows(self, response: Response) -> float:
+        return float(len(response.values))  # precisions count no rows
+
+    def _tell_fit(self) -> None:
+        super()._tell_fit()
+        del self.n_iter_  # there is no iteration
 
     def _reference(self) -> Any:
         return stats.t(self.df_residual_) if self.df_residual_ > 0 else stats.norm(np.nan, np.nan)
@@ -165,14 +168,18 @@ class LinearModel(RegressorMixin, FormulaModel):
             f"AIC {self.aic_:.2f}",
         ]
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The mean of y in each row."""
-        return self._rows(X) @ self._fitted.coefficients
+        rows = self._rows(X)
+        return weighted_sum(self._fitted.coefficients, rows.T)
 
+    @reads_one_fit
     def confidence_band(self, X: Any, level: float = 0.95) -> Any:
         """The mean with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._interval(X, level, 0.0)
 
+    @reads_one_fit
     def predict_interval(self, X: Any, level: float = 0.95) -> Any:
         """The prediction with an interval for a new y, noise included."""
         return self._interval(X, level, 1.0)
@@ -184,6 +191,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         columns = {"estimate": predictor, "low": predictor - reach, "high": predictor + reach}
         return pandas_or_error().DataFrame(columns, index=self._index_of(X))
 
+    @reads_one_fit
     def diagnostics(self) -> Any:
         """Row by row: fitted value, residuals, leverage and Cook's distance.
 
@@ -193,7 +201,7 @@ class LinearModel(RegressorMixin, FormulaModel):
             With `fitted`, `residual`, `standardised` (by their own standard deviations), `studentised` (by
             the noise of a fit without the row), `leverage`, `cook`.
         """
-        check_is_fitted(self, "result_")
+        self._check_has_rows("a look at each row")
         with quietly():
             weighted = self._fitted.result.model
             OLS = from_statsmodels("regression.linear_model").OLS
@@ -209,6 +217,7 @@ class LinearModel(RegressorMixin, FormulaModel):
             }
         return pandas_or_error().DataFrame(columns)
 
+    @reads_one_fit
     def checks(self) -> Any:
         """Whether the residuals are as the model wants them, by three tests.
 
@@ -219,7 +228,7 @@ class LinearModel(RegressorMixin, FormulaModel):
             curvature" (RESET: squares and cubes of the fitted values add nothing); columns `statistic`,
             `p_value`. A small p-value speaks against the assumption.
         """
-        check_is_fitted(self, "result_")
+        self._check_has_rows("a check of the residuals")
         residuals = np.asarray(self._fitted.result.wresid, dtype=float)
         with quietly():
             normal = stats.shapiro(

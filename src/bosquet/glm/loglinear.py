@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._sklearn import check_is_fitted
 from bosquet.glm._formulas import as_frame, columns_used, evaluate, expand_dot, split
 from bosquet.glm._statsmodels import pandas_or_error
@@ -84,6 +85,7 @@ class LogLinearModel(PoissonRegression):
             formula, missing=missing, on_separation=on_separation, max_iter=max_iter, tol=tol
         )
 
+    @fits_aside
     def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> LogLinearModel:  # type: ignore[override]
         """Fit the table X.
 
@@ -139,6 +141,7 @@ class LogLinearModel(PoissonRegression):
             table[name] = found[source].to_numpy()
         self.table_ = table
 
+    @reads_one_fit
     def backward(self, criterion: str = "aic", level: float = 0.05) -> Any:
         cells, counts = self.table_[self.factors_], self.table_[COUNT].to_numpy()
         chosen = super().backward(criterion, level)
@@ -147,12 +150,13 @@ class LogLinearModel(PoissonRegression):
 
     backward.__doc__ = PoissonRegression.backward.__doc__
 
+    @reads_one_fit
     def independences(self) -> list[str]:
         """What the model says of pairs of factors: independent, and given which others.
 
         Two factors that no term holds together are independent given those on every path between them.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         neighbours: dict[str, set[str]] = {factor: set() for factor in self.factors_}
         for term in self._design.terms:
             together = columns_used(term.name, self.factors_)

@@ -9,11 +9,13 @@ import numpy as np
 from scipy import stats
 from scipy.special import log_softmax, softmax
 
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._parameters import Check, check_value
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
+from bosquet._sums import weighted_sum
 from bosquet._targets import check_labels, class_numbers, learn_classes
 from bosquet._warnings import warn_user
-from bosquet.glm._estimates import Estimate, Response
+from bosquet.glm._estimates import Estimate, Response, symmetric
 from bosquet.glm._generalised import ON_SEPARATION
 from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._reading import Table
@@ -99,6 +101,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         self.max_iter = max_iter
         self.tol = tol
 
+    @fits_aside
     def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> MultinomialRegression:
         """Fit by maximum likelihood; `X`, `y` and `formula` as in `BinomialRegression.fit`."""
         return self._fit(X, y, formula, {})
@@ -138,6 +141,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         )
 
     def _after_fit(self) -> None:
+        self._class_counts = np.bincount(self._response.values.astype(int)).tolist()
         self.separation_ = self._separation()
         if self.separation_ is None:
             self._warn_unless_converged()
@@ -199,13 +203,13 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         """ln(π_j / π_1) for every class, 0 for the first."""
         weights = self._fitted.coefficients.reshape(self.classes_.size - 1, -1)
-        return np.column_stack([np.zeros(len(matrix)), matrix @ weights.T])
+        return np.column_stack(
+            [np.zeros(len(matrix)), weighted_sum(weights.T, matrix.T[:, :, None])]
+        )
 
     def _facts(self) -> list[str]:
-        counts = np.bincount(self._response.values.astype(int))
-        told = ", ".join(
-            f"{label!r} {n}" for label, n in zip(self.classes_.tolist(), counts, strict=True)
-        )
+        counts = zip(self.classes_.tolist(), self._class_counts, strict=True)
+        told = ", ".join(f"{label!r} {n}" for label, n in counts)
         return [f"{self.n_rows_:g} rows ({told})", *super()._facts()[1:3]]
 
     def _notes(self) -> list[str]:
@@ -214,20 +218,24 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     # ---- predicting -----------------------------------------------------------------------------
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, in the order of `classes_`."""
         return softmax(self._scores(self._rows(X)), axis=1)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest probability."""
         scores = self._scores(self._rows(X))
         return self.classes_[scores.argmax(axis=1)]
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities; of two classes, the log odds of the second."""
         scores = self._scores(self._rows(X))
         return scores[:, 1] if self.classes_.size == 2 else log_softmax(scores, axis=1)
 
+    @reads_one_fit
     def odds(self, X: Any, j: Any, k: Any) -> np.ndarray:
         """The odds of class j against class k, π_j / π_k, for each row."""
         scores = self._scores(self._rows(X))
@@ -235,6 +243,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         with np.errstate(over="ignore"):
             return np.exp(scores[:, first] - scores[:, second])
 
+    @reads_one_fit
     def odds_ratios(self, j: Any, k: Any, level: float = 0.95) -> Any:
         """What one unit more of each column multiplies the odds of class j against class k by.
 
@@ -243,7 +252,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         pandas.DataFrame
             With `odds_ratio`, `low`, `high` (Wald) and `p_value`.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         check_value("level", level, LEVEL)
         contrast, names = self._contrast(j, k)
         difference = contrast @ self._fitted.coefficients
@@ -275,9 +284,10 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         return contrast.reshape(len(names), -1), names
 
     def _number(self, label: Any) -> int:
-        check_is_fitted(self, "result_")
+        check_is_fitted(self, "_fitted")
         return self.classes_.tolist().index(_known(label, self.classes_))
 
+    @reads_one_fit
     def confidence_band(self, X: Any, level: float = 0.95) -> dict[Any, Any]:
         """For each class its probability with a confidence interval, as columns `estimate`, `low` and `high`.
 
@@ -338,7 +348,7 @@ def _newton(
     return Estimate(
         result=result,
         coefficients=coefficients * unscale,
-        covariance=covariance * np.outer(unscale, unscale),
+        covariance=symmetric(covariance * np.outer(unscale, unscale)),
         deviance=-2 * height,
         log_likelihood=height,
         df_residual=float((len(matrix) - matrix.shape[1]) * (classes - 1)),

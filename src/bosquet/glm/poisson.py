@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import fits_aside, reads_one_fit
 from bosquet._sklearn import RegressorMixin
 from bosquet.glm._estimates import Response, predictor_and_error
 from bosquet.glm._generalised import GeneralisedModel
@@ -69,6 +70,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         self.max_iter = max_iter
         self.tol = tol
 
+    @fits_aside
     def fit(
         self,
         X: Any,
@@ -99,6 +101,9 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         exposure = table.beside.get("exposure")
         return Response(values, table.beside.get("sample_weight"), _offset(exposure))
 
+    def _link(self) -> str:
+        return "log"
+
     def _family(self) -> Any:
         return from_statsmodels("genmod.families").Poisson()
 
@@ -128,9 +133,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     def _notes(self) -> list[str]:
         notes = [] if self.separation_ is None else [self.separation_.sentence()]
-        spread = (
-            self._fitted.result.pearson_chi2 / self.df_residual_ if self.df_residual_ > 0 else 1.0
-        )
+        spread = self._pearson / self.df_residual_ if self.df_residual_ > 0 else 1.0
         if spread > 2:
             notes.append(
                 f"Counts scatter {spread:.1f} times as much as Poisson's would: standard errors are too"
@@ -138,16 +141,19 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
             )
         return notes
 
+    @reads_one_fit
     def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
         """The mean count of each row, of an exposure of 1 unless given."""
         offset = _offset(exposure)
         predictor = self.linear_predictor(X)
         return self._inverse(predictor if offset is None else predictor + offset)
 
+    @reads_one_fit
     def rate_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
         """What one unit more of each column multiplies the rate by: e^β; see `odds_ratios`."""
         return self._ratios("rate_ratio", level, interval, units)
 
+    @reads_one_fit
     def confidence_band(self, X: Any, level: float = 0.95, exposure: Any = None) -> Any:
         """The mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._band(

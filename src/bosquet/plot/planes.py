@@ -108,7 +108,8 @@ def svm_margin(
     ax.contour(*sides, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"],
                linewidths=[1, 1.6, 1])  # fmt: skip
     wrong = f", {found.n_errors} wrong" if found.n_errors else ""
-    ax.set_title(f"margin 2/‖w‖ = {found.margin:.3g}{wrong}", fontsize="medium")
+    width = "no margin" if found.margin is None else f"margin 2/‖w‖ = {found.margin:.3g}"
+    ax.set_title(width + wrong, fontsize="medium")
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.legend(framealpha=0.8, fontsize="small")
     tidy(ax)

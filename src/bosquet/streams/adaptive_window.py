@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bosquet._fitted import reads_one_fit
 from bosquet._parameters import check_parameters, integer, number
 from bosquet._sklearn import BaseEstimator
 from bosquet.streams.change import Change, check_in_range, check_range
@@ -88,67 +89,70 @@ class AdaptiveWindow(BaseEstimator):
 
     def update(self, value: Any) -> bool:
         """Look at the next value; True if it brings the alarm."""
-        if not hasattr(self, "changes_"):
+        known = self.__dict__
+        if "changes_" not in known:
             check_parameters(self, CHECKS)
             check_range(self.low, self.high)
-            self.changes_ = []
-            self.n_seen_ = 0
-            self._forget()
-        number = check_in_range(value, self.low, self.high, self.n_seen_)
-        self.n_seen_ += 1
-        self.n_window_ += 1
-        self._total += number
-        self._add(number)
-        change = self._best_cut()
-        if change is None:
-            return False
-        self.changes_.append(change)
-        self._forget()
-        return True
+            known = known | {"changes_": [], "n_seen_": 0} | EMPTY
+        number = check_in_range(value, self.low, self.high, known["n_seen_"])
+        window = {
+            "n_window_": known["n_window_"] + 1,
+            "_total": known["_total"] + number,
+            "_buckets": _added(known["_buckets"], number, self.max_buckets),
+        }
+        n_seen, changes = known["n_seen_"] + 1, known["changes_"]
+        change = self._best_cut(n_seen, *window.values())
+        if change is not None:
+            changes, window = [*changes, change], EMPTY
+        # All at once, so that a value counts whole or, after an interrupt, not at all.
+        self.__dict__ = known | window | {"n_seen_": n_seen, "changes_": changes}
+        return change is not None
 
     @property
+    @reads_one_fit
     def mean_(self) -> float:
         """Mean of the window."""
         return self._total / self.n_window_ if self.n_window_ else math.nan
 
-    def _forget(self) -> None:
-        self.n_window_, self._total = 0, 0.0
-        self._buckets: list[list[float]] = []  # by size 1, 2, 4, ...: sums, the oldest first
-
-    def _add(self, number: float) -> None:
-        """A bucket of one value; where there are too many of a size, the two oldest become one."""
-        carried: float | None = number
-        level = 0
-        while carried is not None:
-            if level == len(self._buckets):
-                self._buckets.append([])
-            sums = self._buckets[level]
-            sums.append(carried)
-            carried = None
-            if len(sums) > self.max_buckets:
-                carried = sums.pop(0) + sums.pop(0)
-            level += 1
-
-    def _best_cut(self) -> Change | None:
+    def _best_cut(
+        self, n_seen: int, n: int, whole: float, buckets: list[list[float]]
+    ) -> Change | None:
         """The cut whose means lie furthest beyond what chance allows, if one does."""
-        n = self.n_window_
-        cuts = sum(map(len, self._buckets)) - 1
+        cuts = sum(map(len, buckets)) - 1
         if cuts < 1:
             return None
         chance = math.log(2 * cuts * n * (n + 1) / self.delta) / 2 * (self.high - self.low) ** 2
         best, found = 1.0, None
         size, newer, total = 0, 0, 0.0
-        for level, sums in enumerate(self._buckets):
+        for level, sums in enumerate(buckets):
             size = 2**level
             for part in reversed(sums):  # from the newest on
                 newer, total = newer + size, total + part
                 older = n - newer
                 if older == 0:
                     break
-                before, after = (self._total - total) / older, total / newer
+                before, after = (whole - total) / older, total / newer
                 beyond = (before - after) ** 2 / (chance * (1 / older + 1 / newer))
                 if beyond >= best:
                     best = beyond
-                    began = self.n_seen_ - newer
-                    found = Change(began, self.n_seen_ - 1, before, after)
+                    found = Change(n_seen - newer, n_seen - 1, before, after)
         return found
+
+
+# A window of no values. Buckets are by size 1, 2, 4, ...: sums of so many values, the oldest first.
+EMPTY: dict[str, Any] = {"n_window_": 0, "_total": 0.0, "_buckets": []}
+
+
+def _added(buckets: list[list[float]], number: float, most: int) -> list[list[float]]:
+    """With a bucket of one value more; where there are too many of a size, the two oldest become one."""
+    buckets = list(buckets)
+    carried: float | None = number
+    level = 0
+    while carried is not None:
+        sums = [*(buckets[level] if level < len(buckets) else ()), carried]
+        carried = None
+        if len(sums) > most:
+            carried, sums = sums[0] + sums[1], sums[2:]
+        buckets[level : level + 1] = [sums]
+        level += 1
+    return buckets

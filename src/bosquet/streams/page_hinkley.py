@@ -98,23 +98,30 @@ class PageHinkley(BaseEstimator):
 
     def update(self, value: Any) -> bool:
         """Look at the next value; True if it brings the alarm."""
-        if not hasattr(self, "changes_"):
-            self._begin()
-        number = check_in_range(value, self.low, self.high, self.n_seen_)
-        self.n_seen_ += 1
+        known = self.__dict__ if "changes_" in self.__dict__ else self.__dict__ | self._beginning()
+        number = check_in_range(value, self.low, self.high, known["n_seen_"])
+        n_seen, changes = known["n_seen_"] + 1, known["changes_"]
+        since, total = known["_since"], known["_total"]
+        if known["sum_"] == 0:
+            since, total = n_seen - 1, 0.0
+        total += number
         sign = 1 if self.direction == "rise" else -1
-        if self.sum_ == 0:
-            self._since, self._total = self.n_seen_ - 1, 0.0
-        self._total += number
-        self.sum_ = max(0.0, self.sum_ + sign * (number - self.mean) - self.tolerance)
-        if self.sum_ < self.threshold_:
-            return False
-        after = self._total / (self.n_seen_ - self._since)
-        self.changes_.append(Change(self._since, self.n_seen_ - 1, float(self.mean), after))
-        self.sum_ = 0.0
-        return True
+        reached = max(0.0, known["sum_"] + sign * (number - self.mean) - self.tolerance)
+        alarm = bool(reached >= known["threshold_"])
+        if alarm:
+            change = Change(since, n_seen - 1, float(self.mean), total / (n_seen - since))
+            changes, reached = [*changes, change], 0.0
+        # All at once, so that a value counts whole or, after an interrupt, not at all.
+        self.__dict__ = known | {
+            "n_seen_": n_seen,
+            "sum_": reached,
+            "_since": since,
+            "_total": total,
+            "changes_": changes,
+        }
+        return alarm
 
-    def _begin(self) -> None:
+    def _beginning(self) -> dict[str, Any]:
         check_parameters(self, CHECKS)
         check_range(self.low, self.high)
         if not self.low <= self.mean <= self.high:
@@ -122,7 +129,11 @@ class PageHinkley(BaseEstimator):
                 f"mean={self.mean!r} must be in [low, high] = [{self.low:g}, {self.high:g}]"
             )
         width = self.high - self.low
-        self.threshold_ = width**2 * math.log(self.run_length) / (8 * self.tolerance)
-        self.changes_ = []
-        self.n_seen_, self.sum_ = 0, 0.0
-        self._since, self._total = 0, 0.0
+        return {
+            "threshold_": width**2 * math.log(self.run_length) / (8 * self.tolerance),
+            "changes_": [],
+            "n_seen_": 0,
+            "sum_": 0.0,
+            "_since": 0,
+            "_total": 0.0,
+        }

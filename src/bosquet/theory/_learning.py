@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import check_random_state, clone
+from bosquet._sklearn import check_random_state, seeded_clone
 
 
 def is_generator(data: Any) -> bool:
@@ -44,17 +44,8 @@ def check_estimator_object(estimator: Any, parameter: str = "estimator") -> None
 
 
 def seeded(estimator: Any, random: np.random.RandomState) -> Any:
-    """A copy that draws from `random` wherever its own random_state, nested ones too, is None.
-
-    A seed that the user has set stays: the learner's own luck is then the same at every fit.
-    """
-    copy = clone(estimator)
-    seeds = {
-        name: int(random.randint(np.iinfo(np.int32).max))
-        for name, value in sorted(copy.get_params(deep=True).items())
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    }
-    return copy.set_params(**seeds) if seeds else copy
+    """A copy that draws from `random` wherever its own random_state, nested ones too, is None."""
+    return seeded_clone(estimator, random, keep_set=True)
 
 
 def streams(random_state: Any, number: int) -> list[np.random.RandomState]:
@@ -112,7 +103,9 @@ class Truth:
         if self.probability is None:
             assert self.variance is not None
             return self.variance
-        return 1 - self.probability.max(axis=1)
+        return np.maximum(
+            1 - self.probability.max(axis=1), 0.0
+        )  # they add up to 1 but for rounding
 
 
 def signs_of(y: Any, what: str = "weak learnability") -> tuple[np.ndarray, np.ndarray]:

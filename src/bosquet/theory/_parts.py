@@ -53,9 +53,10 @@ class KohaviWolpert:
         p = self.probability
         q = shares_of_classes(said, weights, p.shape[1])
         bias = ((p - q) ** 2).sum(axis=2) / 2
-        variance = (1 - (q**2).sum(axis=2)) / 2
+        # Shares add up to 1 but for rounding.
+        variance = np.maximum(1 - (q**2).sum(axis=2), 0) / 2
         bias, variance = _shift(bias, variance, said.shape[0], self.unbiased)
-        noise = np.broadcast_to((1 - (p**2).sum(axis=1)) / 2, bias.shape)
+        noise = np.broadcast_to(np.maximum(1 - (p**2).sum(axis=1), 0) / 2, bias.shape)
         return {"bias": bias, "variance": variance, "noise": noise}
 
 

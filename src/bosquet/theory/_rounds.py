@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from bosquet._sklearn import check_is_fitted
 from bosquet._targets import check_labels, class_numbers
-from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
+from bosquet.boosting._capacity import vc_dim_of, vc_dim_of_trees
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,8 @@ def vc_dim_of_learner(model: Any) -> float | None:
         return getattr(model.certificate_, "vc_dim", None)
     if not all(hasattr(learner, "tree_") for learner in model.estimators_):
         return None
+    limited = vc_dim_of(model.estimator_, model.n_features_in_)
+    if limited is not None:
+        return limited
     splits = max(int(learner.tree_.n_leaves) - 1 for learner in model.estimators_)
-    features = model.n_features_in_
-    return vc_dim_of_stumps(features) if splits <= 1 else vc_dim_of_trees(splits, features)
+    return vc_dim_of_trees(max(splits, 1), model.n_features_in_)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bosquet._text_table import text_table
+
 
 def as_text(value: Any) -> str:
     """A number short enough for a table."""
@@ -24,13 +26,7 @@ def table(rows: Iterable[Sequence[Any]], header: Sequence[str] | None = None) ->
     cells = [[as_text(value) for value in row] for row in rows]
     if header is not None:
         cells.insert(0, list(header))
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = []
-    for row in cells:
-        first = row[0].ljust(widths[0])
-        rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        lines.append("  ".join([first, *rest]).rstrip())
-    return "\n".join("  " + line for line in lines)
+    return "\n".join("  " + line for line in text_table(cells))
 
 
 def result_text(title: str, formula: str, body: str, *notes: str) -> str:

@@ -12,6 +12,8 @@ from bosquet.theory._learning import signs_of
 
 # Strategies that a linear programme found are cut off below this: they are 0 to its accuracy.
 SMALLEST_SHARE = 1e-12
+# Guarantees of the two players that lie farther apart, relative to the payments, prove nothing.
+FARTHEST_APART = 1e-5
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +56,7 @@ class Game:
 
     @property
     def gap(self) -> float:
-        return self.column_guarantee - self.row_guarantee
+        return max(self.column_guarantee - self.row_guarantee, 0.0)
 
     @property
     def is_pure(self) -> bool:
@@ -132,7 +134,11 @@ def game_value(matrix: Any) -> Game:
     else:
         p, q = _mixed_strategies(payoff)
     earned, paid = float((p @ payoff).min()), float((payoff @ q).max())
-    value = float(payoff[saddles[0]]) if saddles else (earned + paid) / 2
+    if paid / 2 - earned / 2 > FARTHEST_APART * (payoff.max() / 2 - payoff.min() / 2):
+        raise RuntimeError(
+            f"the game was not solved: rows earn {earned:.6g} and columns pay {paid:.6g}, which should meet"
+        )
+    value = float(payoff[saddles[0]]) if saddles else earned / 2 + paid / 2
     return Game(
         value=value,
         row_strategy=p,
@@ -161,8 +167,9 @@ def _checked(matrix: Any) -> np.ndarray:
 def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Best strategies of both players: a linear programme and the multipliers of its dual."""
     # A game stays the same when payments are shifted and scaled; the solver's tolerances do not.
-    low, high = payoff.min(), payoff.max()
-    scaled = (payoff - low) / (high - low)
+    scaled = np.ldexp(payoff, -np.frexp(np.abs(payoff).max())[1])  # so that no difference overflows
+    low, high = scaled.min(), scaled.max()
+    scaled = (scaled - low) / (high - low)
     rows, columns = scaled.shape
     if rows > columns:  # fewer variables than conditions is the slower way round
         q, p = _mixed_strategies(-payoff.T)
@@ -260,7 +267,7 @@ class MaximalMargin:
 
     @property
     def gap(self) -> float | None:
-        return self.agreement - self.rho if self.exact else None
+        return max(self.agreement - self.rho, 0.0) if self.exact else None
 
     def __repr__(self) -> str:
         return "\n".join(

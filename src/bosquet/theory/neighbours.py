@@ -161,8 +161,8 @@ def simple_rules(
         nearest,
         log_n,
         random=1 - 1 / classes,
-        constant=1 - float(p.mean(axis=0).max()),
-        limit=float(1 - (p**2).sum(axis=1).mean()),
+        constant=max(0.0, 1 - float(p.mean(axis=0).max())),
+        limit=max(bayes, 1 - float((p**2).sum(axis=1).mean())),
         bayes=bayes,
         bound=cover_hart_bound(min(bayes, 1 - 1 / classes), classes),
     )

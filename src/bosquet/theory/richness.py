@@ -162,7 +162,8 @@ def _averaged(
     spread = 0.0
     if rows > ALL_TOSSES:
         spread = float(agreement.std(ddof=1)) / math.sqrt(n_draws)
-    return Rademacher(float(agreement.mean()), spread, massart, exact, rows, signs)
+    # The mean of the largest is no less than the largest mean, which is 0; that of some tosses may be.
+    return Rademacher(max(0.0, float(agreement.mean())), spread, massart, exact, rows, signs)
 
 
 def _following(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from bosquet._parameters import Check, boolean, check_value, integer, number
 from bosquet.theory._tables import result_text, table
@@ -41,11 +42,31 @@ class Bound:
         return result_text(self.name, self.formula, table(rows))
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def within_floats(function: Function) -> Function:
+    """The same, with a ValueError in place of one about a number that no float holds."""
+
+    @functools.wraps(function)
+    def checked(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except (OverflowError, ZeroDivisionError) as error:
+            raise ValueError(
+                f"{function.__name__}: a number is out of range, for the result exceeds the largest float"
+                f" ({error}); give less extreme ones"
+            ) from error
+
+    return cast(Function, checked)
+
+
 def _share(*, one: bool = False) -> Check:
     inner, _ = number(0, 1, open_low=True)
     return (lambda value: inner(value) and (one or value < 1)), "a number in (0, 1)"
 
 
+@within_floats
 def sample_size(
     epsilon: float,
     delta: float,
@@ -126,7 +147,7 @@ def sample_size(
     name = f"Rows enough for a class of finite VC dimension, {how}"
     if realisable:
         rows = max(
-            4 / epsilon * math.log2(2 / delta), 8 * vc_dim / epsilon * math.log2(13 / epsilon)
+            4 / epsilon * (1 - math.log2(delta)), 8 * vc_dim / epsilon * math.log2(13 / epsilon)
         )
         formula = "m ≥ max(4/ε · log₂ 2/δ, 8d/ε · log₂ 13/ε)"
         return Bound(math.ceil(rows), name, formula, given)
@@ -152,6 +173,7 @@ def _agnostic_rows(epsilon: float, delta: float, d: int) -> int:
     return high
 
 
+@within_floats
 def least_sample_size(epsilon: float, delta: float, vc_dim: int) -> Bound:
     """Rows without which no learner can be ε-good with probability 1 - δ, whatever it does.
 
@@ -193,6 +215,7 @@ def least_sample_size(epsilon: float, delta: float, vc_dim: int) -> Bound:
     )
 
 
+@within_floats
 def uniform_deviation(n_samples: int, delta: float, vc_dim: int) -> Bound:
     """How far training error and risk may lie apart, for all rules of a class at once.
 
@@ -224,7 +247,7 @@ def uniform_deviation(n_samples: int, delta: float, vc_dim: int) -> Bound:
     if 2 * n_samples >= vc_dim:
         growth = min(growth, vc_dim * math.log(2 * math.e * n_samples / vc_dim))
     return Bound(
-        math.sqrt(8 / n_samples * (math.log(4 / delta) + growth)),
+        math.sqrt(8 / n_samples * (math.log(4) - math.log(delta) + growth)),
         "Largest gap between training error and risk in a class",
         "√(8/m · (ln 4/δ + d ln(2em/d)))",
         {"rows": n_samples, "delta": delta, "VC dimension": vc_dim},
@@ -296,6 +319,7 @@ class NoFreeLunch:
         return result_text("No free lunch", self.formula, table(rows))
 
 
+@within_floats
 def no_free_lunch(
     n_samples: int, domain_size: int | None = None, *, threshold: float = 1 / 8
 ) -> NoFreeLunch:

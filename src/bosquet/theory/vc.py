@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from bosquet._parameters import check_value, integer
-from bosquet.theory.sample_sizes import Bound
+from bosquet.boosting import _capacity
+from bosquet.boosting.bounds import vc_dim_of_vote
+from bosquet.theory.sample_sizes import Bound, within_floats
 
 
 def vc_dim_of_stumps(n_features: int) -> Bound:
@@ -41,11 +42,11 @@ def vc_dim_of_stumps(n_features: int) -> Bound:
     generalization properties", NeurIPS 2020.
     """
     check_value("n_features", n_features, integer(1))
-    d = 1
-    while math.comb(d + 1, (d + 1) // 2) <= 2 * n_features:
-        d += 1
     return Bound(
-        d, "VC dimension of stumps", "largest d with C(d, ⌊d/2⌋) ≤ 2n", {"features": n_features}
+        int(_capacity.vc_dim_of_stumps(n_features)),
+        "VC dimension of stumps",
+        "largest d with C(d, ⌊d/2⌋) ≤ 2n",
+        {"features": n_features},
     )
 
 
@@ -83,34 +84,22 @@ def vc_dim_of_trees(
     if max_leaf_nodes is not None:
         check_value("max_leaf_nodes", max_leaf_nodes, integer(2))
         tests, given = max_leaf_nodes - 1, {"leaves": max_leaf_nodes}
-        shapes = math.lgamma(2 * tests + 1) - 2 * math.lgamma(tests + 1) - math.log(tests + 1)
     else:
-        check_value("max_depth", max_depth, integer(1, 40))
+        check_value("max_depth", max_depth, integer(1, _capacity.DEEPEST))
         assert max_depth is not None
         tests, given = 2**max_depth - 1, {"depth": max_depth}
-        shapes = 0.0
     if tests == 1:
         return vc_dim_of_stumps(n_features)
-    fixed = shapes / math.log(2) + tests * math.log2(n_features) + tests + 1
-
-    def reaches(m: int) -> bool:
-        return fixed + tests * math.log2(m) >= m
-
-    low = tests + 1
-    high = 2 * low
-    while reaches(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reaches(middle) else (low, middle)
+    is_full = max_depth is not None
     return Bound(
-        low,
+        int(_capacity.vc_dim_of_trees(tests, n_features, full=is_full)),
         "VC dimension of trees, at most",
         "largest m with S (nm)^N 2^(N+1) ≥ 2^m",
         {"features": n_features, **given},
     )
 
 
+@within_floats
 def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
     """A bound on the VC dimension of votes of T rules from a class of dimension d.
 
@@ -141,9 +130,8 @@ def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
     least = "an integer >= 3; the bound is proved for no less (a larger value bounds a smaller one)"
     for name, value in (("n_estimators", n_estimators), ("vc_dim", vc_dim)):
         check_value(name, value, (integer(3)[0], least))
-    size = n_estimators * (vc_dim + 1)
     return Bound(
-        size * (3 * math.log(size) + 2),
+        vc_dim_of_vote(n_estimators, vc_dim),
         "VC dimension of votes, at most",
         "T(d + 1)(3 ln(T(d + 1)) + 2)",
         {"rules": n_estimators, "VC dimension of a rule": vc_dim},

@@ -127,9 +127,9 @@ def vote_ambiguity(votes: Any, y: Any, weights: Any = None) -> VoteAmbiguity:
     codes = codes.reshape(said.shape)
     tally = np.stack([(codes == k) @ share for k in range(classes.size)], axis=1)
     vote_wrong = classes[tally.argmax(axis=1)] != truth
-    wrong_share = wrong @ share
+    wrong_share = np.clip(wrong @ share, 0.0, 1.0)  # shares add up to 1 but for rounding
     correlation, disagreement = _pairs(wrong.astype(float), codes, classes.size)
-    mean_error = float(wrong_share.mean())
+    mean_error = min(float(wrong_share.mean()), 1.0)
     return VoteAmbiguity(
         error_of_vote=float(vote_wrong.mean()),
         mean_error=mean_error,
@@ -224,7 +224,7 @@ def _pairs(wrong: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[float,
         return float("nan"), 1 - agreeing / (rows * pairs)
     unit = centred[:, varies] / size[varies]
     correlation = ((unit.sum(axis=1) ** 2).sum() - n) / (n * (n - 1))
-    return float(correlation), 1 - agreeing / (rows * pairs)
+    return float(np.clip(correlation, -1.0, 1.0)), 1 - agreeing / (rows * pairs)
 
 
 def _independent(learners: int, error: float) -> float:

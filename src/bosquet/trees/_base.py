@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._explained import Explained
-from bosquet._fitted import Saved, remember_columns, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit, remember_columns
 from bosquet._parameters import (
     check_parameters,
     choice,
@@ -31,6 +31,7 @@ from bosquet.trees._growing import (
 from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
 from bosquet.trees._readable import ReadableTree
 from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.node_splits import NodeSplits
 from bosquet.trees.pruning import prune_by_ccp_alpha, weakest_link_path
 from bosquet.trees.walking import leaves_by_surrogates
 
@@ -61,6 +62,7 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
     _ensemble: _core.Ensemble
     tree_: TreeArrays
 
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree, and prune it if asked to.
 
@@ -76,10 +78,9 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
-                self.__dict__.pop(name, None)
-            return self._fit(X, y, sample_weight)
+        for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
+            self.__dict__.pop(name, None)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_parameters(self, CHECKS)
@@ -93,7 +94,9 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         )
         rows = n_rows(columns)
         target = self._check_target(y, rows)
-        weight = self._check_weight(check_sample_weight(sample_weight, rows), target, y)
+        smooths = getattr(self, "smoothing", 0) > 0
+        given = check_sample_weight(sample_weight, rows, scale_matters=smooths)
+        weight = self._check_weight(given, target, y)
         remember_columns(self, encoder)
         self.n_samples_fit_ = rows
         self.max_features_ = growing_options(self, encoder, 1.0)["features_per_node"]
@@ -152,22 +155,24 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         )
 
     # --------------------------------------------------------------- predicting
+    @reads_one_fit
     def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf that each row reaches."""
         check_is_fitted(self, "tree_")
         columns = self._encoder.transform(X, owner=type(self).__name__)
-        if any(self.tree_.surrogates):
+        if self.tree_.surrogates.n_splits:
             return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
         return self._ensemble.apply(columns, effective_threads(None))[:, 0]
 
     def _values(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "tree_")
-        if any(self.tree_.surrogates):
+        if self.tree_.surrogates.n_splits:
             return self.tree_.value[self.apply(X)]
         columns = self._encoder.transform(X, owner=type(self).__name__)
         raw = self._ensemble.predict_raw(columns, 0, 1, effective_threads(None))
         return class_shares(raw) if hasattr(self, "classes_") else raw
 
+    @reads_one_fit
     def decision_path(self, X: Any) -> Any:
         """Nodes that each row passes, as a sparse matrix (n_samples, n_nodes) of ones."""
         from scipy import sparse
@@ -197,6 +202,7 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         return self.tree_.n_leaves
 
     @property
+    @reads_one_fit
     def feature_importances_(self) -> np.ndarray:
         """Share of the total decrease of impurity that each feature's splits brought."""
         check_is_fitted(self, "tree_")
@@ -253,8 +259,8 @@ class Growth:
             weight=details["weight"],
             impurity=details["impurity"],
             gain=rules["gain"],
-            competitors=details["competitors"],
-            surrogates=details["surrogates"],
+            competitors=NodeSplits(*details["competitors"]),
+            surrogates=NodeSplits(*details["surrogates"]),
         )
 
     def leaves(self, tree: TreeArrays, rows: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._sums import weighted_sum
 from bosquet._warnings import warn_user
 
 
@@ -35,7 +36,7 @@ class ClassCosts:
         """The class of each row of probabilities: most probable, or least costly."""
         if self.costs is None:
             return probabilities.argmax(axis=1)
-        return (probabilities @ self.costs).argmin(axis=1)
+        return weighted_sum(self.costs, probabilities.T[:, :, None]).argmin(axis=1)
 
 
 def class_costs(priors: Any, costs: Any, classes: np.ndarray, mass: np.ndarray) -> ClassCosts:

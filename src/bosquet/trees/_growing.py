@@ -85,6 +85,8 @@ def growing_options(estimator: Any, encoder: TableEncoder, weight_of_all: float)
     for feature, direction in enumerate(monotone):
         if direction and encoder.categories[feature]:
             raise ValueError(f"monotonic_cst: feature {feature} is categorical and has no order")
+    if monotone:
+        _check_keeps_constraints(estimator)
     rows = estimator.n_samples_fit_
     return {
         "criterion": {"log_loss": "entropy"}.get(estimator.criterion, estimator.criterion),
@@ -97,6 +99,19 @@ def growing_options(estimator: Any, encoder: TableEncoder, weight_of_all: float)
         "features_per_node": feature_count(estimator.max_features, n),
         "monotone": monotone,
     }
+
+
+def _check_keeps_constraints(estimator: Any) -> None:
+    """Raise a ValueError for parameters under which predictions would break monotone constraints.
+
+    The core compares and bounds the means of nodes: not medians, not what smoothing makes of shares. A
+    surrogate on a constrained feature sends rows to either side of a split on another one.
+    """
+    for name, value in (("criterion", "absolute_error"), ("missing", "surrogate")):
+        if getattr(estimator, name, None) == value:
+            raise ValueError(f"monotonic_cst is not supported with {name}={value!r}")
+    if getattr(estimator, "smoothing", 0) > 0:
+        raise ValueError("monotonic_cst is not supported with smoothing; set smoothing=0")
 
 
 def _count(value: Any, rows: int, least: int) -> int:
@@ -123,6 +138,10 @@ def cart_fit(
 ) -> _core.CartFit:
     """What grows the trees."""
     counts = list(target.class_counts)
+    if options["monotone"] and target.stored_outputs > 1:
+        one_target = target.is_classes and not counts
+        what = "more than two classes" if one_target else "several targets"
+        raise ValueError(f"monotonic_cst is not supported for {what}")
     return _core.CartFit(table, target.values, target.outputs, weight, options, threads, counts)
 
 

@@ -1,4 +1,4 @@
-"""Growing a tree and choosing how far to prune it, by cross-validation or on rows set aside."""
+"""Growing a tree and choosing how far to prune it, by cross-validation or on a validation set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def choose_by_cross_validation(estimator: Any, growth: Any, weight: np.ndarray) 
     tree, path, loss = _full(estimator, growth, weight)
     given = weight if weight.size else np.ones(growth.target.rows)
     errors = []
-    for fold in range(estimator.cv):
+    for fold in range(folds.max() + 1):
         held = np.flatnonzero((folds == fold) & (given > 0))
         if not held.size:
             continue
@@ -31,7 +31,7 @@ def choose_by_cross_validation(estimator: Any, growth: Any, weight: np.ndarray) 
 
 
 def choose_by_validation(estimator: Any, growth: Any, weight: np.ndarray) -> TreeArrays:
-    """The tree grown without the rows set aside, pruned to what serves those best."""
+    """The tree grown on the training rows, pruned to the smallest error on the validation set."""
     rows = growth.target.rows
     parts = max(2, round(1 / estimator.validation_fraction))
     held_out = _folds(estimator, growth.target, parts) == 0
@@ -120,6 +120,8 @@ def _chosen(
 
 def _folds(estimator: Any, target: Any, parts: int | None = None) -> np.ndarray:
     """A fold for each row; classes are spread evenly over the folds."""
+    if hasattr(estimator.cv, "split"):
+        return _given_folds(estimator.cv, target.rows, validation=parts is not None)
     parts = parts or estimator.cv
     if not isinstance(parts, int | np.integer) or parts < 2:
         raise ValueError(f"cv={parts!r} is out of range: cv must be an integer >= 2")
@@ -132,3 +134,13 @@ def _folds(estimator: Any, target: Any, parts: int | None = None) -> np.ndarray:
     folds = np.empty(target.rows, dtype=np.int64)
     folds[order] = np.arange(target.rows) % parts
     return folds
+
+
+def _given_folds(splitter: Any, rows: int, *, validation: bool) -> np.ndarray:
+    """The folds of a splitter, which predicts each row once; the last is the validation set, number 0."""
+    folds = np.full(rows, -1, dtype=np.int64)
+    for number, (_, held) in enumerate(splitter.split(np.empty((rows, 0)))):
+        folds[held] = number
+    if (folds < 0).any():
+        raise ValueError("cv must predict every row exactly once, as k-fold splitters do")
+    return np.where(folds == folds.max(), 0, 1) if validation else folds

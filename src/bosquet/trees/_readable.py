@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bosquet._fitted import reads_one_fit
 from bosquet._sklearn import check_is_fitted
 from bosquet.data import TableEncoder
 from bosquet.trees.arrays import TreeArrays
@@ -27,36 +28,42 @@ class ReadableTree:
             "categories": self._encoder.levels,
         }
 
+    @reads_one_fit
     def export_text(self, **options: Any) -> str:
         """The tree as indented text."""
         from bosquet.trees.reading import export_text
 
         return export_text(self.tree_, **{**self._reading(), **options})
 
+    @reads_one_fit
     def export_graphviz(self, **options: Any) -> str:
         """The tree in Graphviz's language."""
         from bosquet.trees.reading import export_graphviz
 
         return export_graphviz(self.tree_, **{**self._reading(), **options})
 
+    @reads_one_fit
     def export_sql(self, **options: Any) -> str:
         """The tree as an SQL expression."""
         from bosquet.trees.scoring import export_sql
 
         return export_sql(self.tree_, **{**self._reading(), **options})
 
+    @reads_one_fit
     def export_python(self, **options: Any) -> str:
         """The tree as the source of a Python function."""
         from bosquet.trees.scoring import export_python
 
         return export_python(self.tree_, **{**self._reading(), **options})
 
+    @reads_one_fit
     def rules(self, **options: Any) -> list[Any]:
         """One rule a leaf."""
         from bosquet.trees.reading import rules
 
         return rules(self.tree_, **{**self._reading(), **options})
 
+    @reads_one_fit
     def split_table(self, **options: Any) -> list[dict[str, Any]]:
         """The split of each node beside its competitors and surrogates."""
         from bosquet.trees.reading import split_table
@@ -65,6 +72,7 @@ class ReadableTree:
         del words["class_names"]
         return split_table(self.tree_, **{**words, **options})
 
+    @reads_one_fit
     def plot(self, **options: Any) -> Any:
         """Draw the tree with Matplotlib."""
         from bosquet.trees.drawing import draw_tree

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from bosquet._lazy import cached_property
+from bosquet.trees.node_splits import COMPETITOR, SURROGATE, NodeSplits
 
 _TYPES = {
     "feature": np.int32,
@@ -49,9 +51,9 @@ class TreeArrays:
         Disorder of the node by the criterion that the tree was grown with, per unit of weight.
     gain : float64 array
         What the split took off the disorder.
-    competitors : list of lists of dicts
+    competitors : NodeSplits, or a list of dicts for each node
         For each node the splits that came next: `feature`, `threshold`, `left_categories`, `gain`.
-    surrogates : list of lists of dicts
+    surrogates : NodeSplits, or a list of dicts for each node
         For each node splits on other features that send most rows the same way, best first:
         `feature`, `threshold`, `reversed` (at most the threshold goes right), `left_categories`,
         `agreement` (share of rows sent the same way).
@@ -83,16 +85,16 @@ class TreeArrays:
     weight: np.ndarray
     impurity: np.ndarray
     gain: np.ndarray
-    competitors: list[list[dict[str, Any]]] = field(default_factory=list)
-    surrogates: list[list[dict[str, Any]]] = field(default_factory=list)
+    competitors: NodeSplits = field(default_factory=list)  # type: ignore[assignment]
+    surrogates: NodeSplits = field(default_factory=list)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         for name, dtype in _TYPES.items():
             setattr(self, name, np.ascontiguousarray(getattr(self, name), dtype=dtype))
         if self.value.ndim == 1:
             self.value = self.value[:, None]
-        self.competitors = self.competitors or [[] for _ in range(self.n_nodes)]
-        self.surrogates = self.surrogates or [[] for _ in range(self.n_nodes)]
+        self.competitors = _node_splits(self.competitors, self.n_nodes, COMPETITOR)
+        self.surrogates = _node_splits(self.surrogates, self.n_nodes, SURROGATE)
         self._check()
 
     def _check(self) -> None:
@@ -219,24 +221,23 @@ class TreeArrays:
         def children(old: np.ndarray) -> np.ndarray:
             return np.where(closed | (old < 0), -1, number[old])[kept]
 
-        def listed(entries: list[Any], nothing: Any) -> list[Any]:
-            shut = closed.tolist()
-            return [nothing() if shut[node] else entries[node] for node in kept.tolist()]
-
         return TreeArrays(
             feature=np.where(closed, -1, self.feature)[kept],
             threshold=np.where(closed, np.nan, self.threshold)[kept],
             left=children(self.left),
             right=children(self.right),
             missing_left=(self.missing_left & ~closed)[kept],
-            left_categories=listed(self.left_categories, lambda: None),
+            left_categories=[
+                None if shut else self.left_categories[node]
+                for node, shut in zip(kept.tolist(), closed[kept].tolist(), strict=True)
+            ],
             value=self.value[kept],
             n_rows=self.n_rows[kept],
             weight=self.weight[kept],
             impurity=self.impurity[kept],
             gain=np.where(closed, 0.0, self.gain)[kept],
-            competitors=listed(self.competitors, list),
-            surrogates=listed(self.surrogates, list),
+            competitors=self.competitors.subset(kept, ~closed[kept]),
+            surrogates=self.surrogates.subset(kept, ~closed[kept]),
         )
 
 
@@ -274,6 +275,13 @@ def check_cost_matrix(cost_matrix: Any, n_classes: int) -> np.ndarray:
     if not np.isfinite(costs).all() or (costs < 0).any():
         raise ValueError("cost_matrix must hold finite costs that are not negative")
     return costs
+
+
+def _node_splits(given: Any, n_nodes: int, names: tuple[str, ...]) -> NodeSplits:
+    """What was given as the competitors or surrogates of a tree; an empty list stands for none."""
+    if isinstance(given, NodeSplits):
+        return given
+    return NodeSplits.from_lists(given or [[] for _ in range(n_nodes)], names)
 
 
 def _node_numbers(nodes: Iterable[int], n_nodes: int) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._fitted import reads_one_fit
 from bosquet._sklearn import ClassifierMixin, RegressorMixin
 from bosquet._targets import (
     check_finite_target,
@@ -15,6 +16,7 @@ from bosquet._targets import (
     check_single_target,
     weigh_classes,
 )
+from bosquet._weights import warn_of_scale
 from bosquet.trees._base import CHECKS, BaseTree
 from bosquet.trees._class_costs import ClassCosts, class_costs
 from bosquet.trees._class_targets import (
@@ -44,7 +46,7 @@ _COMMON = """
     ccp_alpha : float, default=0.0
         Penalty of a leaf per unit of weight, as in scikit-learn; links that are not worth it are cut.
     pruning : "cv", "validation" or None, default=None
-        Choose the penalty: by cross-validation, or on a part of the rows set aside. The table of what
+        Choose the penalty: by cross-validation, or on a validation set. The table of what
         was tried is kept as `pruning_table_`.
     pruning_rule : "min" or "1se", default="min"
         The penalty of least estimated error, or the largest within one standard error of it.
@@ -53,7 +55,7 @@ _COMMON = """
     cv : int, default=10
         Number of folds for pruning="cv".
     validation_fraction : float, default=0.25
-        Share of the rows set aside for pruning="validation".
+        Fraction of the rows in the validation set of pruning="validation".
     missing : "direction" or "surrogate", default="direction"
         Where missing values go: with the side that lowers impurity more, or, as in rpart, where the
         split on another column goes that agrees best with this one.
@@ -64,6 +66,8 @@ _COMMON = """
         Which columns are nominal; "from_dtype": those of text or category type. Ordered categories are
         split by their order unless they are named here.
     monotonic_cst : array or dict, default=None
+        For each feature -1, 0 or +1: whether predictions may only fall or rise with it. For one target of
+        numbers or of two classes; not with criterion="absolute_error", missing="surrogate" or smoothing.
     random_state : int, RandomState or None, default=None"""
 
 
@@ -97,7 +101,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         priors) and the class of a leaf.
     smoothing : float, default=0.0
         Rows of the root that every node is thought to have besides its own: shares are
-        (n_l + m p_l) / (n + m), with m the smoothing and p_l the shares at the root (the m-estimate).
+        (n_l + m p_l) / (n + m), with m the smoothing and p_l the shares at the root (the m-estimate). With
+        weights, n is their sum: the smaller the weights are, the more m counts.
         A pure leaf of few rows then rules out no class, which the deviance punishes without limit.
 
     Attributes
@@ -179,6 +184,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 
     def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
         weight = weigh_classes(self.class_weight, check_labels(y, several=True), weight)
+        warn_of_scale(weight, {"smoothing": self.smoothing}, least=0.0)
         self._costs = None
         if target.class_counts:
             return weight
@@ -204,6 +210,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         value = (weight * tree.value + self.smoothing * tree.value[0]) / (weight + self.smoothing)
         return replace(tree, value=np.ascontiguousarray(value))
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> Any:
         """Shares of the classes in each row's leaf, under the priors if there are any.
 
@@ -212,6 +219,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         shares = self._values(X)
         return by_target(shares, self.classes_)
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row's leaf, or with costs the least costly.
 
@@ -222,6 +230,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             return most_probable(shares, self.classes_)
         return self.classes_[self._costs.decide(shares)]
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities."""
         shares = self._values(X)
@@ -309,6 +318,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
         return weight
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """Mean (or median) of each row's leaf: (n_samples,), or (n_samples, n_outputs)."""
         values = self._values(X)

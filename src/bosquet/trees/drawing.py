@@ -124,13 +124,11 @@ def _depth_to_draw(tree: TreeArrays, max_depth: int | None) -> int:
         if max_depth < 0:
             raise ValueError(f"max_depth is {max_depth}; it must not be negative")
         return max_depth
-    ends = np.where(tree.is_leaf, tree.depths, tree.depth + 1)
-    for depth in range(tree.depth, 0, -1):
-        drawn = np.count_nonzero(ends <= depth)  # leaves up to there, and what is cut off at it
-        drawn += np.count_nonzero(~tree.is_leaf & (tree.depths == depth))
-        if drawn <= MOST_LEAVES:
-            return depth
-    return 0
+    # By depth: the leaves up to there, and the inner nodes that would be cut off at it.
+    levels = tree.depth + 1
+    leaves = np.cumsum(np.bincount(tree.depths[tree.is_leaf], minlength=levels))
+    drawn = leaves + np.bincount(tree.depths[~tree.is_leaf], minlength=levels)
+    return int(np.flatnonzero(drawn <= MOST_LEAVES)[-1])
 
 
 def _truncation_note(tree: TreeArrays, boxes: dict[int, _Box]) -> str:

@@ -12,6 +12,8 @@ from bosquet.trees._colours import node_colours
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.wording import Split, Wording, listed, number
 
+MOST_INDENTATION = 250_000_000  # characters of export_text; it grows with the square of the depth
+
 
 def export_text(
     tree: TreeArrays,
@@ -53,6 +55,7 @@ def export_text(
     |-- years <= 4.5: n 90 -> 5.1
     |-- years > 4.5 or missing: n 173 -> 6.4
     """
+    _check_indentation(tree, max_depth)
     words = Wording(tree, feature_names, class_names, categories, cost_matrix)
     lines = []
     # (node, depth, condition): a stack instead of calls, for trees deeper than Python likes.
@@ -70,6 +73,17 @@ def export_text(
             text += _missing_note(tree, node, left) if show_missing else ""
             stack.append((child, depth + 1, text))
     return "\n".join(lines)
+
+
+def _check_indentation(tree: TreeArrays, max_depth: int | None) -> None:
+    depths = tree.depths if max_depth is None else tree.depths[tree.depths <= max_depth]
+    characters = 4 * int(depths.sum())
+    if characters > MOST_INDENTATION:
+        raise ValueError(
+            f"the tree is {tree.depth} levels deep: indented text of it takes {characters / 1e9:.2g}"
+            f" GB, and the limit is {MOST_INDENTATION / 1e9:.2g} GB; pass a smaller max_depth, prune"
+            " the tree, or use rules() or export_graphviz()"
+        )
 
 
 def _summary(words: Wording, node: int, hidden: bool) -> str:

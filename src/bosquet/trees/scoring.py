@@ -286,8 +286,13 @@ def _nested(
     leaf: Callable[[int], str],
     start: str = "",
 ) -> list[str]:
-    """Lines of nested code: opening, left branch, middle, right branch, closing of each node."""
+    """Lines of nested code: opening, left branch, middle, right branch, closing of each node.
+
+    Lines below the deepest level that Python reads are not indented further: the code would grow with
+    the square of the depth.
+    """
     unit = "    " if start else "  "
+    widest = len(start) + _DEEPEST * len(unit)
     lines: list[str] = []
     stack: list[tuple[int, str] | str] = [(0, start)]
     while stack:
@@ -302,7 +307,8 @@ def _nested(
             continue
         opening, middle, closing = inner(node, pad)
         lines.append(opening)
-        right, left = (int(tree.right[node]), pad + unit), (int(tree.left[node]), pad + unit)
+        below = pad + unit if len(pad) < widest else pad
+        right, left = (int(tree.right[node]), below), (int(tree.left[node]), below)
         stack += [closing, right, middle, left]
     return lines
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._shown import as_frame
+from bosquet._text_table import text_table
 
 _MOST_LINES = 24
 _RULES = {"min": "the smallest error", "1se": "the 1-SE rule"}
@@ -107,12 +108,11 @@ class PruningTable:
 
     def __repr__(self) -> str:
         head, rows = list(self.columns()), self._cells()
-        texts = [head, *[row for row in rows if row is not None]]
-        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-        lines = ["  " + "  ".join(map(str.rjust, head, widths))]
+        texts = iter(text_table([head, *[row for row in rows if row is not None]], left=()))
+        lines = ["  " + next(texts)]
         for line, row in zip(self._shown(), rows, strict=True):
             mark = "* " if line == self.chosen else "  "
-            lines.append(mark + ("  ".join(map(str.rjust, row, widths)) if row else "..."))
+            lines.append(mark + (next(texts) if row else "..."))
         return "\n".join([*lines, self._caption()])
 
     def _repr_html_(self) -> str:

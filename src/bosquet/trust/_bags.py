@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import columns_of
-from bosquet.trust._wrapping import probabilities_by_class
+from bosquet.trust._wrapping import probabilities_by_class, single_output
 
 
 def rows_left_out(model: Any, n_rows: int) -> np.ndarray:
@@ -35,7 +35,8 @@ def answers(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
         votes = np.asarray(model.votes(X))
         if classes is not None and votes.ndim == 2:  # hard votes are labels
             votes = (votes[:, :, None] == classes).astype(float)
-        return np.moveaxis(votes, 0, 1)
+        votes = np.moveaxis(votes, 0, 1)
+        return single_output(model, votes, 2) if classes is None else votes
     features = getattr(model, "estimators_features_", None)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -44,7 +45,7 @@ def answers(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
     for number, learner in enumerate(model.estimators_):
         table = bare if features is None else columns_of(bare, features[number])
         if classes is None:
-            said.append(np.asarray(learner.predict(table), dtype=float))
+            said.append(single_output(model, learner.predict(table)))
         else:
             said.append(_by_number(learner, table, classes))
     return np.stack(said)

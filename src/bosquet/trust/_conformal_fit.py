@@ -36,6 +36,7 @@ from bosquet.trust._wrapping import (
     fit_clone,
     probabilities_by_class,
     rows_can_be_taken,
+    single_output,
     takes_weights,
 )
 
@@ -78,7 +79,7 @@ class ConformalFitting(BaseEstimator):
         self._check_model()
         target = self._check_target(y)
         X = rows_can_be_taken(X, target.size)
-        weight = check_sample_weight(sample_weight, target.size)
+        weight = check_sample_weight(sample_weight, target.size, scale_matters=True)
         if groups is not None:
             groups = check_groups(groups, target.size)
         if weight.size and not weight.all():
@@ -166,7 +167,7 @@ class ConformalFitting(BaseEstimator):
         model = self.model if self.prefit else fit_clone(self.model, X, y, weight, fitting)
         self.models_ = [model]
         if not is_classifier(self.model):
-            residual = np.abs(truth - np.asarray(model.predict(held), dtype=float))
+            residual = np.abs(truth - single_output(model, model.predict(held)))
             self._calibration = SplitIntervals(residual, groups)
             return
         said = probabilities_by_class(model, held, self.classes_)
@@ -178,7 +179,7 @@ class ConformalFitting(BaseEstimator):
         """Every row both fits and calibrates, by models that have not seen it."""
         classes = self.classes_ if is_classifier(self.model) else None
         if self.method == "oob":
-            held_out: Any = ByBags(fit_clone(self.model, X, y, weight), y.size, classes)
+            held_out: Any = ByBags.of_fitted(fit_clone(self.model, X, y, weight), y.size, classes)
         else:
             held_out = fit_by_folds(self, X, y, weight, classes)
         self.models_, self.n_calibration_ = held_out.models, held_out.rows.size

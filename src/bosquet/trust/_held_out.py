@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._lazy import cached_property
 from bosquet._sklearn import check_random_state, in_parallel, rows_of
 from bosquet.trust._bags import answers, rows_left_out
-from bosquet.trust._wrapping import fit_clone, probabilities_by_class
+from bosquet.trust._wrapping import fit_clone, probabilities_by_class, single_output
 
 Score = Callable[[np.ndarray], np.ndarray]
 
@@ -64,14 +65,39 @@ class ByBags:
     models : list of the one fitted ensemble.
     rows : the calibration rows: those that some learner did not draw.
     share : the weight of each learner in the model without each row, (calibration rows, learners).
+        Drawn when it is first asked for, since it is much larger than what it follows from.
     """
 
-    def __init__(self, model: Any, n_rows: int, classes: np.ndarray | None):
+    def __init__(
+        self, model: Any, n_rows: int, classes: np.ndarray | None, rows: np.ndarray | None = None
+    ):
         self.models, self.classes, self.n_rows = [model], classes, n_rows
+        self.rows = np.arange(n_rows) if rows is None else rows
+
+    @classmethod
+    def of_fitted(cls, model: Any, n_rows: int, classes: np.ndarray | None) -> ByBags:
+        """With the calibration rows that follow from the bags."""
         without = rows_left_out(model, n_rows)
-        self.rows = np.flatnonzero(without.any(axis=0))
-        without = without[:, self.rows]
-        self.share = (without / without.sum(axis=0)).T
+        made = cls(model, n_rows, classes, np.flatnonzero(without.any(axis=0)))
+        made.share = _shares(without[:, made.rows])
+        return made
+
+    def check_rows(self) -> None:
+        """Raise an error unless the calibration rows are those that follow from the bags."""
+        self._left_out()
+
+    def _left_out(self) -> np.ndarray:
+        without = rows_left_out(self.models[0], self.n_rows)
+        if not np.array_equal(np.flatnonzero(without.any(axis=0)), self.rows):
+            raise ValueError(
+                "the rows that the bags leave out are not those that the model was calibrated with: it was"
+                " changed since it was fitted, or its file was"
+            )
+        return without[:, self.rows]
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        return _shares(self._left_out())
 
     def of_new_rows(self, X: Any) -> np.ndarray:
         return answers(self.models[0], X, self.classes)
@@ -88,9 +114,13 @@ class ByBags:
         return _say(self.models[0], X, self.classes)
 
 
+def _shares(without: np.ndarray) -> np.ndarray:
+    return (without / without.sum(axis=0)).T
+
+
 def _say(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
-        return np.asarray(model.predict(X), dtype=float)
+        return single_output(model, model.predict(X))
     return probabilities_by_class(model, X, classes)
 
 

@@ -14,7 +14,7 @@ _AT_A_TIME = 1 << 22
 
 
 class SplitIntervals:
-    """Prediction ± the residual of rank ⌈(n + 1)c⌉ among rows set aside."""
+    """Prediction ± the residual of rank ⌈(n + 1)c⌉ among the calibration rows."""
 
     def __init__(self, residual: np.ndarray, groups: np.ndarray | None):
         order = np.argsort(residual, kind="stable")
@@ -60,7 +60,7 @@ class PlusIntervals:
 
 
 class QuantileIntervals:
-    """Conformalised quantiles: [q_low - e, q_high + e], e of rank ⌈(n + 1)c⌉ among the rows set aside.
+    """Conformalised quantiles: [q_low - e, q_high + e], e of rank ⌈(n + 1)c⌉ among the calibration rows.
 
     How far a row lies outside its quantiles is max(q_low - y, y - q_high), negative inside them. Of
     several levels those next to (1 - c)/2 and (1 + c)/2 are taken.

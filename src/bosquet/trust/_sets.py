@@ -72,7 +72,7 @@ class _Calibration:
 
 
 class SplitSets(_Calibration):
-    """Classes whose score is at most the one of rank ⌈(n + 1)c⌉ among rows set aside."""
+    """Classes whose score is at most the one of rank ⌈(n + 1)c⌉ among the calibration rows."""
 
     def sets(self, scores: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
         within = np.empty(scores.shape, dtype=bool)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bosquet._sklearn import clone, has_fit_parameter, number_of_rows, rows_of, tags_of
+from bosquet._sparse import checked_sparse
 
 
 def check_model(model: Any, prefit: bool) -> None:
@@ -29,7 +31,7 @@ def rows_can_be_taken(X: Any, n_target: int) -> Any:
             "Found input variables with inconsistent numbers of samples:"
             f" X has {rows}, y has {n_target}"
         )
-    return indexable(X)[0]
+    return checked_sparse(X) if issparse(X) else indexable(X)[0]
 
 
 def takes_weights(model: Any) -> bool:
@@ -67,6 +69,19 @@ def copy_input_tags(tags: Any, model: Any) -> None:
     told = tags_of(model).input_tags
     for name in ("allow_nan", "sparse", "categorical", "string", "pairwise"):
         setattr(tags.input_tags, name, getattr(told, name))
+
+
+def single_output(model: Any, said: Any, ndim: int = 1) -> np.ndarray:
+    """Predictions of one number per row as floats; a ValueError for a model of several outputs."""
+    said = np.asarray(said, dtype=float)
+    if said.ndim == ndim + 1 and said.shape[-1] == 1:
+        return said[..., 0]
+    if said.ndim != ndim:
+        raise ValueError(
+            f"{type(model).__name__} predicts {said.shape[-1]} numbers per row, and intervals are about one:"
+            " for a model of several quantiles use method='cqr'; otherwise give a model with one output"
+        )
+    return said
 
 
 def probabilities_by_class(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bosquet._fitted import Saved, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet._parameters import boolean, check_parameters, choice
 from bosquet._sklearn import (
     BaseEstimator,
@@ -26,6 +26,7 @@ from bosquet._targets import (
     learn_classes,
 )
 from bosquet._warnings import warn_user
+from bosquet._weights import warn_of_scale
 from bosquet.trust._wrapping import (
     check_model,
     copy_input,
@@ -142,6 +143,7 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedModel:
         """Fit the model and its calibration.
 
@@ -151,14 +153,14 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
             Whatever the model takes.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Used by the calibration, and by the model if it takes weights.
+            Used by the calibration, and by the model if it takes weights. "platt" and "beta" count rows
+            by them; weights with a mean of 1 are safe.
 
         Returns
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> CalibratedModel:
         check_parameters(self, CHECKS)
@@ -173,7 +175,10 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
             )
         labels = check_labels(y)
         X = rows_can_be_taken(X, labels.size)
-        weight = check_sample_weight(sample_weight, labels.size)
+        weight = check_sample_weight(sample_weight, labels.size, scale_matters=True)
+        if self.method != "isotonic":
+            # Their targets are those of one more row of each class; large weights make it none.
+            warn_of_scale(weight, {f"the extra row of method={self.method!r}": 1.0}, least=2.0)
         if prefit:
             check_is_fitted(self.model)
             self.classes_ = np.asarray(self.model.classes_)
@@ -300,6 +305,7 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         return CalibratedMember(model, calibrators, floor)
 
     # --------------------------------------------------------------- predicting
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated probabilities of the classes, in the order of `classes_`."""
         check_is_fitted(self, "members_")
@@ -308,6 +314,7 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
             total = total + member.probabilities(X, self.classes_)
         return total / len(self.members_)
 
+    @reads_one_fit
     def predict(self, X: Any, costs: Any = None) -> np.ndarray:
         """The most probable class of each row, or the one of least expected cost.
 

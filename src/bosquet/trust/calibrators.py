@@ -12,8 +12,12 @@ import numpy as np
 from scipy.special import expit, log_expit
 from sklearn.isotonic import isotonic_regression
 
+from bosquet._sums import weighted_sum
+
 # Newton's steps of a logistic regression of at most three coefficients: it takes about ten.
 _MOST_STEPS = 200
+# No score or coefficient is as large; a product of two is finite.
+_LARGEST = 1e100
 
 
 class Calibrator(Protocol):
@@ -98,7 +102,7 @@ class _LogisticCalibrator:
         raise NotImplementedError
 
     def __call__(self, score: np.ndarray) -> np.ndarray:
-        return expit(self._terms(score) @ self.coefficients_ + self.intercept_)
+        return expit(weighted_sum(self.coefficients_, self._terms(score).T) + self.intercept_)
 
     def to_state(self) -> dict[str, Any]:
         return {"coefficients": self.coefficients_.tolist(), "intercept": float(self.intercept_)}
@@ -246,6 +250,6 @@ def _numbers(state: Any) -> np.ndarray:
     if not isinstance(state, list) or any(type(value) not in (int, float) for value in state):
         raise ValueError("a calibration is made of numbers")
     array = np.asarray(state, dtype=float)
-    if not np.isfinite(array).all():
+    if not (np.abs(array) <= _LARGEST).all():
         raise ValueError("a calibration is made of finite numbers")
     return array

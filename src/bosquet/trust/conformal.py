@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import Saved, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet._sklearn import available_if, check_is_fitted
 from bosquet.trust._conformal_fit import NEW_ROWS, ConformalFitting, is_classifier
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals
 from bosquet.trust._ranks import check_coverage
 from bosquet.trust._sets import PlusSets, class_scores
-from bosquet.trust._wrapping import copy_input_tags, probabilities_by_class
+from bosquet.trust._wrapping import copy_input_tags, probabilities_by_class, single_output
 
 
 def _of_classifiers(owner: Any) -> bool:
@@ -37,7 +37,7 @@ class ConformalModel(Saved, ConformalFitting):
     model : regressor or classifier
         Bosquet's, scikit-learn's, or any in their manner.
     method : {"split", "cv+", "jackknife+", "cqr", "oob"}, default="split"
-        - "split": some rows are set aside to calibrate. One fit; intervals of one width.
+        - "split": some rows are held out as calibration rows. One fit; intervals of one width.
         - "cv+": folds, so that all rows serve both ends. K fits.
         - "jackknife+": as many folds as rows.
         - "cqr": split, about quantiles in place of one prediction: intervals as wide as the noise is
@@ -49,7 +49,7 @@ class ConformalModel(Saved, ConformalFitting):
         "split" and "cqr" promise c; "cv+", "jackknife+" and "oob" have c in practice, and promise
         1 - 2(1 - c) whatever the model does (less a little for folds and bags).
     calibration_size : float or int, default=0.25
-        Rows that "split" and "cqr" set aside: a share or a number.
+        Calibration rows of "split" and "cqr": a fraction or a number.
     cv : int or splitter, default=10
         Folds of "cv+".
     quantiles : levels, default=(0.05, 0.5, 0.95)
@@ -73,7 +73,7 @@ class ConformalModel(Saved, ConformalFitting):
     n_jobs : int or None, default=None
         Folds fitted at a time.
     random_state : int, RandomState or None, default=None
-        Which rows are set aside, the folds, and the chance of `randomize`. An integer gives the same
+        Which rows are calibration rows, the folds, and the chance of `randomize`. An integer gives the same
         sets at every call.
 
     Attributes
@@ -135,6 +135,7 @@ class ConformalModel(Saved, ConformalFitting):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ConformalModel:
         """Fit the model, and score rows that it has not seen.
 
@@ -152,10 +153,10 @@ class ConformalModel(Saved, ConformalFitting):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight, groups)
+        return self._fit(X, y, sample_weight, groups)
 
     # --------------------------------------------------------------- predicting
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """What the model says: the mean over folds, the median of "cqr", the most probable class."""
         check_is_fitted(self, "models_")
@@ -168,6 +169,7 @@ class ConformalModel(Saved, ConformalFitting):
         return self.models_[0].predict(X)
 
     @available_if(_of_classifiers)
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """The model's probabilities of the classes, the mean over folds."""
         check_is_fitted(self, "models_")
@@ -175,6 +177,7 @@ class ConformalModel(Saved, ConformalFitting):
             return self._calibration.held_out.together(X)
         return probabilities_by_class(self.models_[0], X, self.classes_)
 
+    @reads_one_fit
     def predict_interval(self, X: Any, coverage: float = 0.9, groups: Any = None) -> np.ndarray:
         """Intervals that hold the truth of a share `coverage` of the rows.
 
@@ -197,6 +200,7 @@ class ConformalModel(Saved, ConformalFitting):
             raise ValueError("predict_interval is for regressors; a classifier has predict_set")
         return self._calibration.interval(self._said(X), coverage, groups)
 
+    @reads_one_fit
     def predict_set(self, X: Any, coverage: float = 0.9, groups: Any = None) -> np.ndarray:
         """Sets of classes that hold the true one for a share `coverage` of the rows.
 
@@ -231,6 +235,7 @@ class ConformalModel(Saved, ConformalFitting):
             within[np.arange(len(within)), said.argmax(axis=1)] = True
         return within
 
+    @reads_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of `predict` for classes, its coefficient of determination for numbers."""
         from sklearn.metrics import accuracy_score, r2_score
@@ -245,7 +250,7 @@ class ConformalModel(Saved, ConformalFitting):
             return self._levels.predict(X)
         if "classes_" in self.__dict__:
             return self.predict_proba(X)
-        return np.asarray(self.models_[0].predict(X), dtype=float)
+        return single_output(self.models_[0], self.models_[0].predict(X))
 
     # -------------------------------------------------------------------- seams
     def __sklearn_is_fitted__(self) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._sums import weighted_sum
+
 
 def check_costs(costs: Any, n_classes: int) -> np.ndarray:
     """Costs as a square matrix: the line is the true class, the column what it is taken for."""
@@ -61,4 +63,5 @@ def cost_threshold(costs: Any) -> float:
 
 def least_costly(probabilities: np.ndarray, costs: Any) -> np.ndarray:
     """The number of the class whose expected cost is least, of equal ones the first."""
-    return (probabilities @ check_costs(costs, probabilities.shape[1])).argmin(axis=1)
+    expected = weighted_sum(check_costs(costs, probabilities.shape[1]), probabilities.T[:, :, None])
+    return expected.argmin(axis=1)

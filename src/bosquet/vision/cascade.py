@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from bosquet._lazy import cached_property
 
 if TYPE_CHECKING:
     from bosquet.vision.detection import Detections

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -91,18 +91,12 @@ def load_checkpoint(
     if not path.exists():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise CascadeFileError("no checkpoint of a cascade's training")
-        before = content["training"]
-        stages = [TrainedStage(**stage) for stage in content["stages"]]
-        cascade = cascade_from_xml(content["cascade"].encode())
-        if len(stages) != len(cascade.stages):
-            raise CascadeFileError("its stages are not those of its cascade")
-    except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise CascadeFileError(f"{path.name}: damaged ({error})") from None
+        before, stages, cascade = _parts(json.loads(path.read_text(encoding="utf-8")))
     except CascadeFileError as error:
         raise CascadeFileError(f"{path.name}: {error}") from None
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        line = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise CascadeFileError(f"{path.name}: damaged ({line})") from None
     differing = [name for name in known if before.get(name) != known[name]]
     if differing:
         raise ValueError(
@@ -110,3 +104,21 @@ def load_checkpoint(
             "give another name"
         )
     return cascade, stages
+
+
+def _parts(content: Any) -> tuple[dict[str, str], list[TrainedStage], Cascade]:
+    """What a checkpoint holds, each of the type that it is written with."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise CascadeFileError("no checkpoint of a cascade's training")
+    before, stages, text = content["training"], content["stages"], content["cascade"]
+    if not (isinstance(before, dict) and isinstance(stages, list) and isinstance(text, str)):
+        raise TypeError("its parts are not of their types")
+    wanted = get_type_hints(TrainedStage)
+    for stage in stages:
+        found = {name: type(value) for name, value in dict(stage).items()}
+        if found != wanted:
+            raise TypeError(f"a stage holds {found}, not {wanted}")
+    cascade = cascade_from_xml(text.encode())
+    if len(stages) != len(cascade.stages):
+        raise CascadeFileError("its stages are not those of its cascade")
+    return before, [TrainedStage(**stage) for stage in stages], cascade

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import Saved, unchanged_on_failure
+from bosquet._fitted import Saved, fits_aside, reads_one_fit
 from bosquet._parameters import (
     Check,
     boolean,
@@ -177,6 +177,7 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ fitting
+    @fits_aside
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HaarBoostClassifier:
         """Fit the vote.
 
@@ -194,8 +195,7 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> HaarBoostClassifier:
         check_parameters(self, CHECKS)
@@ -270,6 +270,7 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_vote")
         return self._grey.convert(image_array(X, self.window_))
 
+    @reads_one_fit
     def decision_function(self, X: Any) -> np.ndarray:
         """The vote f(x); above 0 it is for the second of `classes_`."""
         windows = self._windows(X)
@@ -278,20 +279,24 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
             f += added
         return f
 
+    @reads_one_fit
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins the vote."""
         f = self.decision_function(X)
         return self.classes_[self._decision.numbers(f)]
 
+    @reads_one_fit
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes; of the second it is 1 / (1 + exp(-2f))."""
         return self._decision.probabilities(self.decision_function(X))
 
+    @reads_one_fit
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @reads_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The vote after each round."""
         windows = self._windows(X)
@@ -300,16 +305,19 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
             f = f + added
             yield f
 
+    @reads_one_fit
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The winning class after each round."""
         for f in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(f)]
 
+    @reads_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Probabilities after each round."""
         for f in self.staged_decision_function(X):
             yield self._decision.probabilities(f)
 
+    @reads_one_fit
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """The accuracy after each round."""
         labels = check_labels(y)
@@ -351,6 +359,7 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         return self._vote.leaves
 
     @property
+    @reads_one_fit
     def estimator_weights_(self) -> np.ndarray:
         """Votes as scikit-learn has them: twice α where there is one."""
         check_is_fitted(self, "_vote")
@@ -364,6 +373,7 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_vote")
         return np.array([kept.error[0] for kept in self._kept])
 
+    @reads_one_fit
     def plot(self, first: int = 6, axes: Any = None) -> Any:
         """Draws the first features that were chosen on the mean image; returns the axes."""
         from bosquet.plot import haar_features_chosen

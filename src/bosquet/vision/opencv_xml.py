@@ -15,12 +15,14 @@ from xml.parsers import expat
 
 import numpy as np
 
+from bosquet._files import written_whole
 from bosquet.vision.cascade import RECTANGLES, Cascade, CascadeFileError, Stage, WeakTree
 
 # The largest file that OpenCV ships has 3.5 MB, 2,913 stumps and 47 stages.
 LARGEST_FILE = 1 << 28
 MOST_STAGES = 10_000
 MOST_NODES = 2_000_000
+_TOO_LARGE = 2.0**128 - 2.0**103  # from here on a number is infinite in single precision
 DEEPEST = 32  # levels of elements; a cascade needs nine
 
 
@@ -56,7 +58,8 @@ def write_opencv(cascade: Cascade, path: str | os.PathLike[str]) -> None:
     """Writes the cascade as XML that ``cv2.CascadeClassifier`` loads."""
     if not cascade.stages:
         raise ValueError("a cascade without stages cannot be written: OpenCV loads none")
-    Path(path).write_text(cascade_to_xml(cascade), encoding="ascii")
+    with written_whole(path) as draft:
+        draft.write_text(cascade_to_xml(cascade), encoding="ascii")
 
 
 def cascade_to_xml(cascade: Cascade) -> str:
@@ -96,8 +99,11 @@ def _parsed(data: bytes) -> ElementTree.Element:
     try:
         parser.Parse(data, True)
         return builder.close()
-    except (expat.ExpatError, LookupError, AssertionError) as error:
-        raise CascadeFileError(f"no XML: {error}") from None
+    except CascadeFileError:
+        raise
+    except (expat.ExpatError, LookupError, AssertionError, ValueError) as error:
+        # A ValueError is of the encoding that the file declares: Python's codecs are asked for it.
+        raise CascadeFileError(f"no XML: {' '.join(str(error).split())}") from None
 
 
 def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
@@ -124,7 +130,7 @@ def _number(word: str) -> float:
         value = float(word) if word.isascii() and "_" not in word else math.nan
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or abs(value) > 3e38:
+    if not abs(value) < _TOO_LARGE:
         raise CascadeFileError(f"{word[:40]!r} is no number")
     return value
 

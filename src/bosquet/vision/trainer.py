@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bosquet._fitted import unchanged_on_failure
+from bosquet._fitted import fits_aside
 from bosquet._parameters import Check, check_parameters, choice, integer, number
 from bosquet._progress import Bar
 from bosquet._warnings import warn_user
@@ -155,6 +155,7 @@ class CascadeTrainer(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @fits_aside
     def fit(self, positives: Any, backgrounds: Any, negatives: Any = None) -> CascadeTrainer:
         """Train a cascade.
 
@@ -169,13 +170,12 @@ class CascadeTrainer(BaseEstimator):
             Windows that are no object, used before the backgrounds are looked through.
         """
         check_parameters(self, CHECKS)
-        with unchanged_on_failure(self):
-            objects, scenes, crops = self._images(positives, backgrounds, negatives)
-            training = _Training(self, objects, scenes, crops)
-            training.run()
-            self.cascade_ = training.cascade
-            self.stages_ = training.stages
-            self.message_ = training.message
+        objects, scenes, crops = self._images(positives, backgrounds, negatives)
+        training = _Training(self, objects, scenes, crops)
+        training.run()
+        self.cascade_ = training.cascade
+        self.stages_ = training.stages
+        self.message_ = training.message
         return self
 
     def _images(

@@ -14,7 +14,7 @@ from bosquet import (
     RandomForestRegressor,
 )
 from bosquet.reference import bagging
-from bosquet.reference import forest as twin
+from bosquet.reference import forest as reference
 
 TREES = 8
 
@@ -34,18 +34,18 @@ def numbers(rows=150):
     return X, X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=rows)
 
 
-def twins(model, X, y, **options):
-    keys = [twin.key_of_tree(model._seed, t) for t in range(TREES)]
+def references(model, X, y, **options):
+    keys = [reference.key_of_tree(model._seed, t) for t in range(TREES)]
     rows = len(y)
     draws = model._draws
     counts = np.array(
         [
-            twin.bag(key, rows, draws) if model.bootstrap else np.ones(rows, dtype=np.int64)
+            reference.bag(key, rows, draws) if model.bootstrap else np.ones(rows, dtype=np.int64)
             for key in keys
         ]
     )
     trees = [
-        twin.grow(
+        reference.grow(
             X, y, count, key,
             criterion=model.criterion,
             min_samples_leaf=model.min_samples_leaf,
@@ -83,10 +83,10 @@ def test_classifiers(voting, q, max_samples):
         oob_score=True, random_state=3,
     )  # fmt: skip
     fitted(model, X, y)
-    counts, trees = twins(model, X, y, features_per_node=q)
+    counts, trees = references(model, X, y, features_per_node=q)
     np.testing.assert_array_equal(counts, [model._bag_counts(t) for t in range(TREES)])
-    votes = np.array([twin.votes_of(tree, X) for tree in trees])
-    votes = twin.hard(votes) if voting == "hard" else votes
+    votes = np.array([reference.votes_of(tree, X) for tree in trees])
+    votes = reference.hard(votes) if voting == "hard" else votes
     np.testing.assert_allclose(
         model.predict_proba(X), [bagging.mean_vote(votes[:, i]) for i in range(len(y))]
     )
@@ -100,8 +100,8 @@ def test_regressors(q):
         TREES, max_features=q, min_samples_leaf=10, split="exact", oob_score=True, random_state=0
     )
     fitted(model, X, y)
-    counts, trees = twins(model, X, y, features_per_node=q)
-    votes = np.array([twin.votes_of(tree, X) for tree in trees])
+    counts, trees = references(model, X, y, features_per_node=q)
+    votes = np.array([reference.votes_of(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict(X), votes[:, :, 0].mean(axis=0))
     check_out_of_bag(model, counts, votes, y, bagging.squared_error)
 
@@ -111,13 +111,13 @@ def test_extremely_random_trees(bootstrap):
     X, y = classes()
     model = ExtraTreesClassifier(TREES, max_features=2, bootstrap=bootstrap, random_state=1)
     model.fit(X, y)
-    _, trees = twins(model, X, y, features_per_node=2)
-    votes = np.array([twin.votes_of(tree, X) for tree in trees])
+    _, trees = references(model, X, y, features_per_node=2)
+    votes = np.array([reference.votes_of(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict_proba(X), votes.mean(axis=0))
     X, y = numbers()
     model = ExtraTreesRegressor(
         TREES, max_features=3, min_samples_leaf=10, bootstrap=bootstrap, random_state=1
     ).fit(X, y)
-    _, trees = twins(model, X, y, features_per_node=3)
-    votes = np.array([twin.votes_of(tree, X) for tree in trees])
+    _, trees = references(model, X, y, features_per_node=3)
+    votes = np.array([reference.votes_of(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict(X), votes[:, :, 0].mean(axis=0))

@@ -1,4 +1,4 @@
-"""Binomial regression against its twin: coefficients, covariance, tests, bands, selection."""
+"""Binomial regression against its reference: coefficients, covariance, tests, bands, selection."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bosquet import BinomialRegression
-from bosquet.reference import glm as twin
+from bosquet.reference import glm as reference
 
 LINKS = ("logit", "probit", "cloglog")
 
@@ -28,28 +28,30 @@ def with_constant(X):
 @given(seed=st.integers(0, 10_000))
 @example(seed=1693)  # whole steps of the complementary log-log link leap to infinity
 @settings(max_examples=8, deadline=None)
-def test_coefficients_errors_and_tests_are_the_twins(link, seed):
+def test_coefficients_errors_and_tests_are_the_references(link, seed):
     X, y = sample(seed)
     model = BinomialRegression(link=link).fit(X, y)
-    fit = twin.fit_binomial(with_constant(X), y, 1, link)
+    fit = reference.fit_binomial(with_constant(X), y, 1, link)
     errors = np.sqrt(np.diag(fit.covariance))
     assert (np.abs(model.params_ - fit.coefficients) < 1e-3 * errors).all()
     np.testing.assert_allclose(model.covariance_, fit.covariance, rtol=1e-3, atol=1e-7)
     assert model.log_likelihood_ == pytest.approx(fit.log_likelihood, rel=1e-9)
-    statistic, p = twin.wald_test(fit, [1, 2])
+    statistic, p = reference.wald_test(fit, [1, 2])
     told = model.test(["x0", "x1"], kind="wald")
     assert (told.statistic, told.p_value) == pytest.approx((statistic, p), rel=1e-3)
-    statistic, p = twin.likelihood_ratio_test(with_constant(X), y, 1, [1, 2], link)
+    statistic, p = reference.likelihood_ratio_test(with_constant(X), y, 1, [1, 2], link)
     told = model.test(["x0", "x1"], kind="lr")
     assert (told.statistic, told.p_value) == pytest.approx((statistic, p), rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_bands_go_through_the_inverse_link_as_the_twins_do(link):
+def test_bands_go_through_the_inverse_link_as_the_reference_does(link):
     X, y = sample(3)
     new = sample(4)[0]
     band = BinomialRegression(link=link).fit(X, y).confidence_band(new)
-    wanted = twin.band(with_constant(new), twin.fit_binomial(with_constant(X), y, 1, link), link)
+    wanted = reference.band(
+        with_constant(new), reference.fit_binomial(with_constant(X), y, 1, link), link
+    )
     np.testing.assert_allclose(band.to_numpy(), np.column_stack(wanted), rtol=1e-4)
     assert (
         (band.low > 0) & (band.low < band.estimate) & (band.estimate < band.high) & (band.high < 1)
@@ -57,19 +59,19 @@ def test_bands_go_through_the_inverse_link_as_the_twins_do(link):
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_grouped_data_have_the_twins_deviance(link, beetles):
+def test_grouped_data_have_the_deviance_of_the_reference(link, beetles):
     model = BinomialRegression("killed ~ dose", link=link).fit(beetles, trials="beetles")
     X = with_constant(beetles[["dose"]].to_numpy())
-    fit = twin.fit_binomial(X, beetles.killed, beetles.beetles, link)
+    fit = reference.fit_binomial(X, beetles.killed, beetles.beetles, link)
     np.testing.assert_allclose(model.params_, fit.coefficients, rtol=1e-6)
-    wanted = twin.deviance(
+    wanted = reference.deviance(
         beetles.killed.to_numpy(), beetles.beetles.to_numpy(), fit.log_likelihood
     )
     assert model.deviance_ == pytest.approx(wanted, rel=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_backward_by_aic_takes_the_twins_path(seed):
+def test_backward_by_aic_takes_the_path_of_the_reference(seed):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
     line = 0.8 * frame.a - 0.5 * frame.b + (seed % 2) * 0.9 * frame.a * frame.b
@@ -77,11 +79,11 @@ def test_backward_by_aic_takes_the_twins_path(seed):
 
     def aic(terms):
         columns = [frame[sorted(term)].prod(axis=1) for term in terms]
-        fit = twin.fit_binomial(np.column_stack([np.ones(200), *columns]), frame.y)
+        fit = reference.fit_binomial(np.column_stack([np.ones(200), *columns]), frame.y)
         return 2 * (1 + len(terms)) - 2 * fit.log_likelihood
 
     every = [frozenset(term) for term in ("a", "b", "c", "ab", "ac", "bc")]
-    kept, best = twin.backward(every, aic)
+    kept, best = reference.backward(every, aic)
     chosen = BinomialRegression("y ~ a*b + a*c + b*c").fit(frame).backward("aic")
     assert {frozenset(t.split(":")) for t in chosen.terms_ if t != "Intercept"} == set(kept)
     assert chosen.aic_ == pytest.approx(best, abs=1e-6)

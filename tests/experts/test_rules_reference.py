@@ -1,4 +1,4 @@
-"""Every rule weighs experts as its twin in plain NumPy does."""
+"""Every rule weighs experts as its reference in plain NumPy does."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from bosquet.experts import (
     OnlineRidge,
     play,
 )
-from bosquet.reference import experts as twin
+from bosquet.reference import experts as reference
 
 N, STEPS = 5, 60
 
@@ -25,50 +25,50 @@ def some_losses(seed=0, steps=STEPS, n=N):
     return losses
 
 
-# rule of the library, its twin, whether the range is told
+# rule of the library, its reference, whether the range is told
 PAIRS = {
-    "ewa": (ExponentialWeights(0.7), lambda: twin.exponential_weights(N, lambda t: 0.7), True),
+    "ewa": (ExponentialWeights(0.7), lambda: reference.exponential_weights(N, lambda t: 0.7), True),
     "ewa anytime": (
         "ewa",
-        lambda: twin.exponential_weights(N, lambda t: 2 * np.sqrt(np.log(N) / t)),
+        lambda: reference.exponential_weights(N, lambda t: 2 * np.sqrt(np.log(N) / t)),
         True,
     ),
     "ewa tuned": (
         ExponentialWeights("tuned"),
-        lambda: twin.exponential_weights(N, lambda t: np.sqrt(8 * np.log(N) / STEPS)),
+        lambda: reference.exponential_weights(N, lambda t: np.sqrt(8 * np.log(N) / STEPS)),
         True,
     ),
     "ewa grid": (
         ExponentialWeights([0.1, 0.5, 2.0, 8.0]),
-        lambda: twin.rate_on_grid(N, np.array([0.1, 0.5, 2.0, 8.0])),
+        lambda: reference.rate_on_grid(N, np.array([0.1, 0.5, 2.0, 8.0])),
         True,
     ),
-    "adahedge": ("adahedge", lambda: twin.adahedge(N), False),
+    "adahedge": ("adahedge", lambda: reference.adahedge(N), False),
     "fixed-share": (
         FixedShare(0.05, learning_rate=0.9),
-        lambda: twin.fixed_share(N, 0.9, 0.05),
+        lambda: reference.fixed_share(N, 0.9, 0.05),
         False,
     ),
-    "ftl": ("ftl", lambda: twin.follow_the_leader(N), False),
-    "ml-poly": ("ml-poly", lambda: twin.ml_poly(N), False),
-    "ml-poly, range known": ("ml-poly", lambda: twin.ml_poly(N, 1.0), True),
-    "ml-prod": ("ml-prod", lambda: twin.ml_prod(N, 1.0), True),
-    "ml-prod, range learned": ("ml-prod", lambda: twin.ml_prod(N), False),
-    "boa": ("boa", lambda: twin.boa(N, 1.0), True),
-    "boa, range learned": ("boa", lambda: twin.boa(N), False),
-    "squint": ("squint", lambda: twin.squint(N, 1.0), True),
-    "ogd": ("ogd", lambda: twin.gradient_descent(N), False),
-    "ftrl": ("ftrl", lambda: twin.regularised_leader(N, 1.0, False), True),
-    "ftrl entropy": (FTRL("entropy"), lambda: twin.regularised_leader(N, 1.0, True), True),
+    "ftl": ("ftl", lambda: reference.follow_the_leader(N), False),
+    "ml-poly": ("ml-poly", lambda: reference.ml_poly(N), False),
+    "ml-poly, range known": ("ml-poly", lambda: reference.ml_poly(N, 1.0), True),
+    "ml-prod": ("ml-prod", lambda: reference.ml_prod(N, 1.0), True),
+    "ml-prod, range learned": ("ml-prod", lambda: reference.ml_prod(N), False),
+    "boa": ("boa", lambda: reference.boa(N, 1.0), True),
+    "boa, range learned": ("boa", lambda: reference.boa(N), False),
+    "squint": ("squint", lambda: reference.squint(N, 1.0), True),
+    "ogd": ("ogd", lambda: reference.gradient_descent(N), False),
+    "ftrl": ("ftrl", lambda: reference.regularised_leader(N, 1.0, False), True),
+    "ftrl entropy": (FTRL("entropy"), lambda: reference.regularised_leader(N, 1.0, True), True),
 }
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_weights_are_those_of_the_twin(name):
+def test_weights_are_those_of_the_reference(name):
     rule, make, told = PAIRS[name]
     losses = some_losses()
     game = play(losses, rule, loss_range=1.0 if told else None)
-    expected = twin.play(make(), losses)
+    expected = reference.play(make(), losses)
     np.testing.assert_allclose(game.weights_, expected[:-1], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(game.final_weights_, expected[-1], rtol=1e-9, atol=1e-12)
     own = (expected[:-1] * losses).sum(axis=1)
@@ -88,7 +88,7 @@ def test_experts_asleep_are_left_out_and_lose_what_the_mixture_loses(name):
     assert (game.weights_[~awake] == 0).all()
     np.testing.assert_allclose(game.weights_.sum(axis=1), 1, atol=1e-12)
     if name not in ("ml-poly", "ml-poly, range known", "ogd", "ftrl"):  # where no weight is ever 0
-        expected = twin.play(make(), losses, awake)
+        expected = reference.play(make(), losses, awake)
         np.testing.assert_allclose(game.weights_, expected[:-1], rtol=1e-8, atol=1e-12)
 
 
@@ -106,7 +106,7 @@ SLOPES = {
 
 @pytest.mark.parametrize("loss", SLOPES)
 @pytest.mark.parametrize("rule", ["ewa", "ml-poly", "boa"])
-def test_the_gradient_trick_is_that_of_the_twin(rule, loss):
+def test_the_gradient_trick_is_that_of_the_reference(rule, loss):
     rng = np.random.default_rng(3)
     y = 3 + rng.normal(size=STEPS)
     F = y[:, None] + rng.normal(size=(STEPS, N)) * [0.2, 0.5, 1, 1, 2]
@@ -114,11 +114,11 @@ def test_the_gradient_trick_is_that_of_the_twin(rule, loss):
         F, y
     )
     make = {
-        "ewa": lambda: twin.exponential_weights(N, lambda t: 0.3),
-        "ml-poly": lambda: twin.ml_poly(N),
-        "boa": lambda: twin.boa(N),
+        "ewa": lambda: reference.exponential_weights(N, lambda t: 0.3),
+        "ml-poly": lambda: reference.ml_poly(N),
+        "boa": lambda: reference.boa(N),
     }[rule]
-    expected = twin.mix(make(), F, y, SLOPES[loss])
+    expected = reference.mix(make(), F, y, SLOPES[loss])
     np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-8, atol=1e-11)
     said = (expected[:-1] * F).sum(axis=1)
     np.testing.assert_allclose(mixture.predictions_, said, rtol=1e-10)
@@ -143,7 +143,7 @@ def test_ridge_is_least_squares_on_the_past(penalty):
     y = rng.normal(size=STEPS)
     F = y[:, None] * rng.normal(size=N) + rng.normal(size=(STEPS, N))
     mixture = Mixture(OnlineRidge(penalty)).fit(F, y)
-    expected = twin.ridge(F, y, penalty)
+    expected = reference.ridge(F, y, penalty)
     np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(mixture.final_weights_, expected[-1], rtol=1e-9, atol=1e-10)
 
@@ -152,7 +152,7 @@ def test_ridges_penalty_is_in_the_unit_of_the_forecasts_unless_it_is_given():
     rng = np.random.default_rng(5)
     y = rng.normal(size=STEPS)
     F = y[:, None] * rng.normal(size=N) + rng.normal(size=(STEPS, N))
-    expected = twin.ridge(F, y, 0.01 * (F[0] ** 2).mean())
+    expected = reference.ridge(F, y, 0.01 * (F[0] ** 2).mean())
     for unit in (1.0, 1e6):
         mixture = Mixture("ridge").fit(unit * F, unit * y)
         np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-7, atol=1e-9)
@@ -173,7 +173,7 @@ def test_ridge_keeps_its_digits_on_forecasts_that_are_large_and_alike():
 
 
 @pytest.mark.parametrize("implicit", [False, True])
-def test_bandits_draw_and_learn_as_the_twin(implicit):
+def test_bandits_draw_and_learn_as_the_reference(implicit):
     losses = some_losses(7, steps=200)
     rule = "exp3-ix" if implicit else "exp3"
     game = play(losses, rule, loss_range=1.0, random_state=3)
@@ -181,7 +181,7 @@ def test_bandits_draw_and_learn_as_the_twin(implicit):
     before = np.vstack([np.zeros(len(losses)), game.weights_.cumsum(axis=1).T]).T
     rows = np.arange(len(losses))
     chances = (before[rows, game.chosen_] + before[rows, game.chosen_ + 1]) / 2
-    weights, choices = twin.exp3(losses, 1.0, chances, implicit)
+    weights, choices = reference.exp3(losses, 1.0, chances, implicit)
     assert np.array_equal(choices, game.chosen_)
     np.testing.assert_allclose(game.weights_, weights, rtol=1e-9)
     assert np.array_equal(game.losses_, losses[rows, game.chosen_])
@@ -235,5 +235,5 @@ def test_the_projection_is_the_nearest_point_of_the_simplex():
     for seed in range(20):
         start = np.random.default_rng(seed).normal(size=(1, 6))
         game = play(-start, GradientDescent(1.0))
-        expected = twin.nearest_weights(np.full(6, 1 / 6) + start[0] - start.mean())
+        expected = reference.nearest_weights(np.full(6, 1 / 6) + start[0] - start.mean())
         np.testing.assert_allclose(game.final_weights_, expected, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The same bags and learners give the same votes and errors as the twin in plain NumPy."""
+"""The same bags and learners give the same votes and errors as the reference in plain NumPy."""
 
 import warnings
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bosquet import BaggingClassifier, BaggingRegressor
-from bosquet.reference import bagging as twin
+from bosquet.reference import bagging as reference
 
 
 def counts_of(model, n):
@@ -40,16 +40,18 @@ def test_classifiers(voting, n_estimators, three_classes):
         for column, label in enumerate(tree.classes_):
             votes[t, :, list(model.classes_).index(label)] = given[:, column]
 
-    by_hand = np.array([twin.mean_vote(votes[:, i]) for i in range(60)])
+    by_hand = np.array([reference.mean_vote(votes[:, i]) for i in range(60)])
     np.testing.assert_allclose(model.predict_proba(X), by_hand)
     np.testing.assert_allclose(
-        model.oob_decision_function_, twin.out_of_bag_votes(counts, votes), equal_nan=True
+        model.oob_decision_function_, reference.out_of_bag_votes(counts, votes), equal_nan=True
     )
-    loss = twin.misclassified
-    np.testing.assert_allclose(model.oob_curve_, twin.out_of_bag_curve(counts, votes, codes, loss))
-    assert model.oob_error_ == pytest.approx(twin.out_of_bag_error(counts, votes, codes, loss))
+    loss = reference.misclassified
+    np.testing.assert_allclose(
+        model.oob_curve_, reference.out_of_bag_curve(counts, votes, codes, loss)
+    )
+    assert model.oob_error_ == pytest.approx(reference.out_of_bag_error(counts, votes, codes, loss))
     assert model.oob_learner_error_ == pytest.approx(
-        twin.mean_learner_error(counts, votes, codes, loss)
+        reference.mean_learner_error(counts, votes, codes, loss)
     )
 
 
@@ -63,13 +65,15 @@ def test_regressors(max_samples, regression):
     model = fitted(model, X, y)
     counts = counts_of(model, 50)
     votes = np.array([tree.predict(X) for tree in model.estimators_])[:, :, None]
-    loss = twin.squared_error
-    np.testing.assert_allclose(model.oob_prediction_, twin.out_of_bag_votes(counts, votes)[:, 0])
-    np.testing.assert_allclose(model.oob_curve_, twin.out_of_bag_curve(counts, votes, y, loss))
+    loss = reference.squared_error
+    np.testing.assert_allclose(
+        model.oob_prediction_, reference.out_of_bag_votes(counts, votes)[:, 0]
+    )
+    np.testing.assert_allclose(model.oob_curve_, reference.out_of_bag_curve(counts, votes, y, loss))
     assert model.oob_learner_error_ == pytest.approx(
-        twin.mean_learner_error(counts, votes, y, loss)
+        reference.mean_learner_error(counts, votes, y, loss)
     )
     errors = model.jackknife_standard_errors(X[:9])
-    by_hand = [twin.jackknife_variance(counts, votes[:, i, 0]) for i in range(9)]
+    by_hand = [reference.jackknife_variance(counts, votes[:, i, 0]) for i in range(9)]
     assert max(by_hand) > 0
     np.testing.assert_allclose(errors**2, by_hand, atol=1e-12)

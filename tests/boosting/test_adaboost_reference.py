@@ -1,4 +1,4 @@
-"""The estimators are held to their twins in plain NumPy, round by round."""
+"""The estimators are held to their references in plain NumPy, round by round."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,16 @@ from bosquet import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
-from bosquet.reference import adaboost as twin
-from bosquet.reference import anyboost as any_twin
+from bosquet.reference import adaboost as reference
+from bosquet.reference import anyboost as any_reference
 from bosquet.reference import stumps
 
 ROUNDS = 12
-TWINS = {
-    "discrete": (twin.adaboost, "error"),
-    "mada": (twin.madaboost, "error"),
-    "gentle": (twin.gentle_adaboost, "squared"),
-    "logit": (twin.logitboost, "squared"),
+REFERENCES = {
+    "discrete": (reference.adaboost, "error"),
+    "mada": (reference.madaboost, "error"),
+    "gentle": (reference.gentle_adaboost, "squared"),
+    "logit": (reference.logitboost, "squared"),
 }
 
 
@@ -40,23 +40,23 @@ def best_stump(criterion):
     return lambda X, y, w: stumps.brute_force(X, y, w, criterion).predict
 
 
-@pytest.mark.parametrize("variant", list(TWINS))
+@pytest.mark.parametrize("variant", list(REFERENCES))
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])
-def test_votes_of_native_stumps_are_the_twin_s(variant, learning_rate):
+def test_votes_of_native_stumps_are_the_reference_s(variant, learning_rate):
     X, y = two_classes(0)
-    make, criterion = TWINS[variant]
+    make, criterion = REFERENCES[variant]
     model = AdaBoostClassifier(
         n_estimators=ROUNDS, variant=variant, learning_rate=learning_rate
     ).fit(X, y)
     theirs = make(X, y, best_stump(criterion), ROUNDS, learning_rate)
-    np.testing.assert_allclose(model.decision_function(X), twin.vote(theirs, X), rtol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), reference.vote(theirs, X), rtol=1e-9)
     factor = 2 if variant in ("discrete", "mada") else 1
     np.testing.assert_allclose(
         model.estimator_weights_, [factor * alpha for alpha, _ in theirs], rtol=1e-9
     )
 
 
-def test_real_votes_of_native_stumps_are_the_twin_s():
+def test_real_votes_of_native_stumps_are_the_reference_s():
     X, y = two_classes(1)
 
     def learn(X, y, w):
@@ -64,19 +64,19 @@ def test_real_votes_of_native_stumps_are_the_twin_s():
         return lambda X: 1 / (1 + np.exp(-2 * stump.predict(X)))
 
     model = AdaBoostClassifier(n_estimators=ROUNDS, variant="real").fit(X, y)
-    theirs = twin.real_adaboost(X, y, learn, ROUNDS)
-    np.testing.assert_allclose(model.decision_function(X), twin.vote(theirs, X), rtol=1e-9)
+    theirs = reference.real_adaboost(X, y, learn, ROUNDS)
+    np.testing.assert_allclose(model.decision_function(X), reference.vote(theirs, X), rtol=1e-9)
 
 
-def test_samme_of_native_stumps_is_the_twin_s():
+def test_samme_of_native_stumps_is_the_reference_s():
     X, y = three_classes(2)
 
     def learn(X, y, w):
         return stumps.best_of_classes(X, y, 3, w).predict
 
     model = AdaBoostClassifier(n_estimators=ROUNDS).fit(X, y)
-    theirs = twin.samme(X, y, 3, learn, ROUNDS)
-    votes = twin.class_votes(theirs, X, 3)
+    theirs = reference.samme(X, y, 3, learn, ROUNDS)
+    votes = reference.class_votes(theirs, X, 3)
     centred = votes - votes.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(model.decision_function(X), centred, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.estimator_weights_, [a for a, _ in theirs], rtol=1e-9)
@@ -86,7 +86,7 @@ def test_samme_of_native_stumps_is_the_twin_s():
     )
 
 
-def test_adaboost_mh_of_native_stumps_is_the_twin_s():
+def test_adaboost_mh_of_native_stumps_is_the_reference_s():
     X, y = three_classes(3)
 
     def learn(X, Y, w):
@@ -94,23 +94,25 @@ def test_adaboost_mh_of_native_stumps_is_the_twin_s():
         return lambda X: np.where(stump.goes_left(X)[:, None], signs[0], signs[1])
 
     model = AdaBoostClassifier(n_estimators=ROUNDS, multiclass="mh").fit(X, y)
-    theirs = twin.adaboost_mh(X, y, 3, learn, ROUNDS)
-    np.testing.assert_allclose(model.decision_function(X), twin.vote(theirs, X), rtol=1e-9)
+    theirs = reference.adaboost_mh(X, y, 3, learn, ROUNDS)
+    np.testing.assert_allclose(model.decision_function(X), reference.vote(theirs, X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("loss", list(any_twin.LOSSES))
-def test_anyboost_of_native_stumps_is_the_twin_s(loss):
+@pytest.mark.parametrize("loss", list(any_reference.LOSSES))
+def test_anyboost_of_native_stumps_is_the_reference_s(loss):
     X, y = two_classes(4)
     model = AnyBoostClassifier(loss, n_estimators=ROUNDS).fit(X, y)
     start = 10 if loss == "doom2" else 0
-    theirs = any_twin.anyboost(X, y, best_stump("error"), any_twin.LOSSES[loss], ROUNDS, start)
+    theirs = any_reference.anyboost(
+        X, y, best_stump("error"), any_reference.LOSSES[loss], ROUNDS, start
+    )
     np.testing.assert_allclose(model.estimator_weights_, [a for a, _ in theirs], rtol=1e-6)
     f = sum(alpha * h(X) for alpha, h in theirs)
     np.testing.assert_allclose(model.decision_function(X), f, rtol=1e-6, atol=1e-9)
 
 
 class SlowStump(ClassifierMixin, BaseEstimator):
-    """The twin's stump as an estimator of another library."""
+    """The reference's stump as an estimator of another library."""
 
     def fit(self, X, y, sample_weight):
         self.classes_ = np.unique(y)
@@ -133,7 +135,7 @@ class SlowMeans(RegressorMixin, BaseEstimator):
         return self.stump_.predict(X)
 
 
-@pytest.mark.parametrize("variant", list(TWINS))
+@pytest.mark.parametrize("variant", list(REFERENCES))
 def test_a_foreign_stump_gives_the_vote_of_the_native_one(variant):
     X, y = two_classes(5)
     slow = SlowStump() if variant in ("discrete", "mada") else SlowMeans()
@@ -149,9 +151,9 @@ def test_learners_with_values_between_the_signs_follow_the_same_rule():
         stump = stumps.brute_force(X, y, w, "squared")
         return lambda X: np.clip(stump.predict(X), -1, 1)
 
-    theirs = twin.adaboost(X, y, learn, ROUNDS)
+    theirs = reference.adaboost(X, y, learn, ROUNDS)
     model = AdaBoostClassifier(SlowMeans(), ROUNDS).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), twin.vote(theirs, X), rtol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), reference.vote(theirs, X), rtol=1e-9)
     np.testing.assert_allclose(model.estimator_weights_, [2 * a for a, _ in theirs], rtol=1e-9)
 
 

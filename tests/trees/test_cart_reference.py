@@ -1,4 +1,4 @@
-"""The native tree against the twin that tries every split, and against closed forms."""
+"""The native tree against the reference that tries every split, and against closed forms."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ def fitted(criterion, X, y, *, nominal=0, weight=None, **options):
     return model.fit(X, y, sample_weight=weight).tree_
 
 
-def assert_same(tree, twin, X, at=0):
+def assert_same(tree, reference, X, at=0):
     """Node for node: the same rows part the same way."""
-    assert tree.n_rows[at] == len(twin.rows)
-    if twin.feature is None:
+    assert tree.n_rows[at] == len(reference.rows)
+    if reference.feature is None:
         assert tree.feature[at] < 0
         return
-    assert tree.feature[at] == twin.feature
-    if twin.left_categories is None:
-        assert tree.threshold[at] == pytest.approx(twin.threshold, rel=1e-12)
+    assert tree.feature[at] == reference.feature
+    if reference.left_categories is None:
+        assert tree.threshold[at] == pytest.approx(reference.threshold, rel=1e-12)
     else:
-        ours, theirs = set(tree.left_categories[at]), set(twin.left_categories)
-        present = set(X[twin.rows, twin.feature].astype(int))
+        ours, theirs = set(tree.left_categories[at]), set(reference.left_categories)
+        present = set(X[reference.rows, reference.feature].astype(int))
         assert ours & present in (theirs, present - theirs)
     children = [tree.left[at], tree.right[at]]
-    if twin.left_categories is not None and set(tree.left_categories[at]) & present != theirs:
+    if reference.left_categories is not None and set(tree.left_categories[at]) & present != theirs:
         children.reverse()
-    for child, other in zip(children, twin.children, strict=True):
+    for child, other in zip(children, reference.children, strict=True):
         assert_same(tree, other, X, child)
 
 
 @pytest.mark.parametrize("criterion", list(CRITERIA))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_quantitative_splits_are_those_of_the_twin(criterion, weighted):
+def test_quantitative_splits_are_those_of_the_reference(criterion, weighted):
     X, y = data(criterion)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
     # Leaves of five rows: two columns that part fewer rows alike would be a tie.
@@ -67,8 +67,8 @@ def test_nominal_splits_are_the_best_of_all_groupings(criterion, classes):
     for seed in range(5):
         X, y = data(criterion, classes=classes or 2, nominal=2, seed=seed, rows=80)
         tree = fitted(criterion, X, y, nominal=2, min_samples_leaf=8, max_depth=3)
-        twin = grow(X, y, criterion=criterion, nominal=(0, 1), min_samples_leaf=8, max_depth=3)
-        assert_same(tree, twin, X)
+        reference = grow(X, y, criterion=criterion, nominal=(0, 1), min_samples_leaf=8, max_depth=3)
+        assert_same(tree, reference, X)
 
 
 def test_the_drop_of_inertia_is_the_formula_of_the_two_means():

@@ -1,0 +1,47 @@
+"""The row labels of pandas objects that are passed together."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from bosquet._warnings import warn_user
+
+
+def warn_of_other_order(names: Sequence[str], values: Sequence[Any]) -> None:
+    """Warn if two of the arguments have the same row labels in another order.
+
+    Rows are matched by position, here as in scikit-learn. Labels that are the same but for their order
+    tell that somebody sorted or shuffled one of the two.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return
+    labelled = [
+        (name, value.index)
+        for name, value in zip(names, values, strict=False)
+        if isinstance(value, (pandas.DataFrame, pandas.Series))
+    ]
+    for name, index in labelled[1:]:
+        first, expected = labelled[0]
+        if _same_labels_in_another_order(index, expected):
+            pairs = zip(expected.tolist(), index.tolist(), strict=True)
+            row, (label, instead) = next(
+                (k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1]
+            )
+            warn_user(
+                f"{first} and {name} have the same row labels in another order (row {row} is {label!r} in"
+                f" {first} and {instead!r} in {name}), but rows are matched by position: pass"
+                f" {name}.loc[{first}.index], or {name}.to_numpy() if the positions are right"
+            )
+
+
+def _same_labels_in_another_order(index: Any, other: Any) -> bool:
+    if len(index) != len(other) or index.equals(other):
+        return False
+    if not (index.isin(other).all() and other.isin(index).all()):
+        return False
+    counts = Counter(index.tolist())
+    return counts == Counter(other.tolist()) and index.tolist() != other.tolist()

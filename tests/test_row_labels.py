@@ -1,0 +1,83 @@
+"""pandas objects of the same row labels in another order are warned of, in every fit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bosquet
+from bosquet import GradientBoostingRegressor
+from bosquet.discriminant import DensityDiscriminant
+
+X = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40) % 7})
+Y = pd.Series(np.arange(40) % 2, name="y")
+SHUFFLED = Y.sample(frac=1, random_state=0)
+TREE = bosquet.DecisionTreeClassifier(max_depth=1)
+MODELS = [
+    TREE,
+    bosquet.RandomForestClassifier(2),
+    bosquet.GradientBoostingClassifier(n_estimators=2),
+    bosquet.AdaBoostClassifier(n_estimators=2),
+    bosquet.AdaBoostRegressor(n_estimators=2),
+    bosquet.AnyBoostClassifier(n_estimators=2),
+    bosquet.BrownBoostClassifier(n_estimators=2),
+    bosquet.LPBoostClassifier(n_estimators=2),
+    bosquet.BaggingClassifier(n_estimators=2),
+    bosquet.VotingClassifier([("tree", TREE)]),
+    bosquet.SuperLearnerClassifier([("tree", TREE), ("stump", TREE)]),
+    bosquet.CalibratedModel(TREE),
+    bosquet.ConformalModel(TREE),
+    bosquet.LinearModel(),
+    DensityDiscriminant(),
+]
+
+
+def warned(model: Any, *args: Any, **options: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*args, **options)
+    return [str(one.message) for one in caught if "row labels" in str(one.message)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_labels_in_another_order_are_warned_of_once(model: Any) -> None:
+    (message,) = warned(model, X, SHUFFLED)
+    assert "X and y have the same row labels in another order (row 0 is 0 in X" in message
+    assert "y.loc[X.index]" in message
+    assert not warned(model, X, SHUFFLED.loc[X.index])
+
+
+def test_labels_that_differ_or_agree_are_nobody_s_business() -> None:
+    model = GradientBoostingRegressor(n_estimators=2)
+    assert not warned(model, X, SHUFFLED.reset_index(drop=True))
+    assert not warned(model, X.set_axis(range(100, 140)), SHUFFLED)
+    assert not warned(model, X, SHUFFLED.to_numpy())
+    assert not warned(model, X.set_axis([0] * 40), Y.set_axis([0] * 40))
+    assert not warned(model, X.loc[SHUFFLED.index], SHUFFLED)
+
+
+def test_labels_that_cannot_be_compared_do_not_fail_a_fit() -> None:
+    names = [f"row {k}" for k in range(40)]
+    table = X.set_axis(pd.CategoricalIndex(names))
+    target = Y.set_axis(pd.CategoricalIndex(names[::-1], categories=[*names, "unused"]))
+    assert len(warned(TREE, table, target)) == 1
+
+
+def test_labels_that_occur_more_often_in_one_of_them_are_no_other_order() -> None:
+    table, target = X.set_axis([0, 0, *range(1, 39)]), Y.set_axis([0, 1, *range(1, 39)])
+    assert warned(TREE, table, target) == []
+
+
+def test_weights_and_validation_sets_are_looked_at_as_well() -> None:
+    model = GradientBoostingRegressor(n_estimators=2)
+    (message,) = warned(model, X, Y, sample_weight=SHUFFLED + 1)
+    assert "X and sample_weight" in message
+    (message,) = warned(model, X, Y, eval_set=(X, SHUFFLED))
+    assert "X of eval_set and y of eval_set" in message
+    text = Y.set_axis([f"row {k}" for k in range(40)])
+    (message,) = warned(model, X.set_axis(text.index), text.iloc[::-1])
+    assert "row 0 is 'row 0' in X and 'row 39' in y" in message
