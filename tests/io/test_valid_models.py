@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 import bosquet
 from bosquet import (
     AdaBoostClassifier,
+    BaggingClassifier,
     BaggingRegressor,
     BrownBoostClassifier,
     CalibratedModel,
@@ -34,8 +35,10 @@ from bosquet import (
 from bosquet.glm import LinearModel
 from bosquet.io import load_bytes, model_bytes, model_from_bytes
 from bosquet.io.container import load_parts, save_parts
+from bosquet.io.parameters import encoded
 from bosquet.tables import TableModel
 from bosquet.tables.tidying import TableTidier
+from bosquet.vision import HaarBoostClassifier
 
 X, y = load_iris(return_X_y=True)
 TWO = (y > 0).astype(int)
@@ -182,11 +185,11 @@ def test_a_table_plan_that_makes_numbers_of_a_text_column_is_refused() -> None:
 def test_a_bag_of_text_whose_learner_takes_no_text_is_refused() -> None:
     table = np.array([["u", 1.0], ["v", 2.0]] * 10, dtype=object)
     file = model_bytes(
-        BaggingRegressor(DecisionTreeRegressor(max_depth=1), 2).fit(table, X[:20, 0])
+        BaggingClassifier(DecisionTreeClassifier(), 2).fit(table, table[:, 0] == "u")
     )
     assert model_from_bytes(file).predict(table).shape == (20,)
     parts, description = load_parts(file)
-    learner = load_parts(model_bytes(BaggingRegressor(LinearModel(), 2).fit(X, y)))[1]["learner"]
+    learner = encoded(HaarBoostClassifier())
     with pytest.raises(ModelFileError, match="the members take text"):
         model_from_bytes(save_parts(parts, description | {"learner": learner}))
 

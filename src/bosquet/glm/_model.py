@@ -407,7 +407,6 @@ class FormulaModel(Saved, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
-        tags.input_tags.categorical = True
         return tags
 
     def _rows(self, X: Any) -> np.ndarray:
