@@ -29,10 +29,9 @@ COMPILER = os.environ.get("CXX", "g++")
 # The tests that call the core directly, or that drive it in ways that nothing else does.
 TESTS = [
     "bind",
-    "boost",
+    "boosting",
     "grow",
-    "tree",
-    "loss",
+    "losses",
     "stump",
     "trees",
     "io",
@@ -44,11 +43,11 @@ TESTS = [
 
 # What does not say anything about the core on a sanitizer, and why.
 LEFT_OUT = {
-    "tests/boost/test_memory.py": "a sanitizer takes memory of its own",
+    "tests/boosting/test_memory.py": "a sanitizer takes memory of its own",
     "tests/io/test_hostile_files.py::"
     "test_memory_and_time_of_a_load_are_bounded_by_the_size_of_the_file": "as above",
     # The allocator of the sanitizer has locks of its own, which a child copies while they are held.
-    "tests/tree/test_threads_and_forks.py::test_a_child_forked_while_threads_predict_predicts": "locks",
+    "tests/trees/test_threads_and_forks.py::test_a_child_forked_while_threads_predict_predicts": "locks",
 }
 
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "tree/tree.hpp"
-#include "tree/validate.hpp"
+#include "trees/tree.hpp"
+#include "trees/validate.hpp"
 
 constexpr std::size_t kMostRows = 0xfffffffeu;              // row numbers take 32 bits
 constexpr std::size_t kMostColumns = (1u << 24) - 1;        // 256 entries each, counted in 32 bits

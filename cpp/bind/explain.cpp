@@ -11,7 +11,7 @@
 #include "bind/vectors.hpp"
 #include "explain/dependence.hpp"
 #include "explain/shap.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;

@@ -10,9 +10,9 @@
 #include "bind/checks.hpp"
 #include "bind/long_call.hpp"
 #include "bind/vectors.hpp"
-#include "tree/permute.hpp"
-#include "tree/tree.hpp"
-#include "tree/validate.hpp"
+#include "trees/permute.hpp"
+#include "trees/tree.hpp"
+#include "trees/validate.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;

@@ -19,7 +19,7 @@
 #include "stump/classes.hpp"
 #include "stump/quantised.hpp"
 #include "stump/rounds.hpp"
-#include "tree/validate.hpp"
+#include "trees/validate.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cart/cut.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

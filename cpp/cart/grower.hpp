@@ -11,7 +11,7 @@
 #include "cart/codes.hpp"
 #include "cart/options.hpp"
 #include "parallel/team.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/table.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

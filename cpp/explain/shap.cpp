@@ -8,7 +8,7 @@
 #include "explain/interventional.hpp"
 #include "explain/shap_tree.hpp"
 #include "parallel/team.hpp"
-#include "tree/walk.hpp"
+#include "trees/walk.hpp"
 
 namespace bosquet {
 

@@ -8,7 +8,7 @@
 
 #include "base/isa.hpp"
 #include "data/table.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

@@ -9,7 +9,7 @@
 #include "explain/kernels.hpp"
 #include "explain/quadrature.hpp"
 #include "parallel/team.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

@@ -13,7 +13,7 @@
 #include "grow/options.hpp"
 #include "grow/split.hpp"
 #include "parallel/team.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

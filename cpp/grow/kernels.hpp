@@ -2,7 +2,7 @@
 //
 // A row's gradient and hessian are integers packed into one 64-bit word, g * 2^32 + h with h >= 0,
 // so one addition adds both. The caller sees to it that neither half can overflow
-// (boost/quantise.hpp).
+// (boosting/quantise.hpp).
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 
 #include "base/interrupt.hpp"
 #include "io/leaves.hpp"
-#include "tree/validate.hpp"
+#include "trees/validate.hpp"
 
 namespace bosquet {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "io/bytes.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/bytes.hpp"
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

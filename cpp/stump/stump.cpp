@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "tree/validate.hpp"
+#include "trees/validate.hpp"
 
 namespace bosquet {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "tree/tree.hpp"
+#include "trees/tree.hpp"
 
 namespace bosquet {
 

@@ -3,7 +3,7 @@
 //
 //   g++ -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -mavx2 \
 //       -DBOSQUET_ISA=baseline -Icpp tests/io/fuzz_reader.cpp \
-//       $(find cpp/base cpp/parallel cpp/data cpp/tree cpp/io -name '*.cpp') -pthread -o
+//       $(find cpp/base cpp/parallel cpp/data cpp/trees cpp/io -name '*.cpp') -pthread -o
 //       fuzz_reader
 //   ./fuzz_reader 100000 model_file...
 #include <algorithm>
@@ -18,8 +18,8 @@
 #include "base/error.hpp"
 #include "io/checksum.hpp"
 #include "io/model_file.hpp"
-#include "tree/predict.hpp"
-#include "tree/walk.hpp"
+#include "trees/predict.hpp"
+#include "trees/walk.hpp"
 
 using namespace bosquet;
 

@@ -1,0 +1,311 @@
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/error.hpp"
+#include "bind/bindings.hpp"
+#include "bind/checks.hpp"
+#include "bind/long_call.hpp"
+#include "bind/vectors.hpp"
+#include "io/model_file.hpp"
+#include "losses/loss.hpp"
+#include "trees/predict.hpp"
+#include "trees/tree.hpp"
+#include "trees/validate.hpp"
+#include "trees/walk.hpp"
+
+namespace nb = nanobind;
+using namespace bosquet;
+
+namespace {
+
+using Doubles = nb::ndarray<nb::numpy, double>;
+using RowArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs,
+                   std::vector<double> base, std::vector<std::uint32_t> categories,
+                   bool vector_leaves) {
+    if (features > Node::kMaxFeature) throw InputError("there are too many features");
+    if (outputs == 0) throw InputError("a model has at least one output");
+    check_at_most(outputs, kMostOutputs, "outputs");
+    check_length(base.size(), outputs, "base", "output");
+    if (!categories.empty() && categories.size() != features)
+        throw InputError("categories must name every feature, or none");
+    for (std::uint32_t levels : categories)
+        if (levels > kMaxCategories)
+            throw InputError("a feature has more than " + std::to_string(kMaxCategories) +
+                             " categories");
+    categories.resize(features);
+    new (self)
+        Ensemble{features, outputs, std::move(base), std::move(categories), {}, vector_leaves, {}};
+}
+
+PredictOptions options_for(const Ensemble& ensemble, std::size_t first, std::size_t last,
+                           int threads, const std::string& isa) {
+    if (first > last || last > ensemble.trees.size())
+        throw InputError("trees " + std::to_string(first) + " to " + std::to_string(last) +
+                         " were asked for, the model has " + std::to_string(ensemble.trees.size()));
+    return {first, last, std::max(1, threads), parse_isa(isa)};
+}
+
+Doubles predict_table(const Ensemble& ensemble, const Table& table, const PredictOptions& options) {
+    check_columns(ensemble, table.columns.size());
+    double* out;
+    Doubles result = new_array<double>({table.rows, ensemble.outputs}, &out);
+    LongCall call;
+    predict(ensemble, table, options, out);
+    return result;
+}
+
+Doubles predict_raw(const Ensemble& self, nb::object data, std::size_t first, std::size_t last,
+                    int threads, const std::string& isa) {
+    return predict_table(self, table_of(data), options_for(self, first, last, threads, isa));
+}
+
+nb::ndarray<nb::numpy, std::int32_t> apply_trees(const Ensemble& self, nb::object data,
+                                                 int threads) {
+    PredictOptions options = options_for(self, 0, self.trees.size(), threads, "auto");
+    HeldTable table = table_of(data);
+    check_columns(self, table.columns.size());
+    std::int32_t* out;
+    auto result = new_array<std::int32_t>({table.rows, self.trees.size()}, &out);
+    LongCall call;
+    apply(self, table, options, out);
+    return result;
+}
+
+template <class Value>
+void predict_one(const Ensemble& ensemble, const Value* values, double* out) {
+    constexpr std::size_t kOnStack = 1025;
+    double on_stack[kOnStack];
+    std::unique_ptr<double[]> on_heap;
+    double* row = on_stack;
+    std::size_t size = walked_size(ensemble.features);
+    if (size > kOnStack) {
+        on_heap = std::make_unique_for_overwrite<double[]>(size);
+        row = on_heap.get();
+    }
+    row[0] = 0;  // a leaf reads it even where there are no features
+    for (std::size_t f = 0; f < ensemble.features; ++f) put_walked(row, f, values[f]);
+    std::copy(ensemble.base.begin(), ensemble.base.end(), out);
+    add_trees(ensemble, row, 0, ensemble.trees.size(), out);
+}
+
+// From this many rows on, preparing blocks of them pays.
+constexpr std::size_t kRowsForBlocks = 16;
+
+// The responses of a table that is read in blocks.
+Doubles predict_many(const Ensemble& self, const Table& table, const Loss* loss) {
+    Doubles raw = predict_table(self, table, options_for(self, 0, self.trees.size(), 1, "auto"));
+    if (loss == nullptr) return raw;
+    double* out;
+    Doubles result = new_array<double>({table.rows, loss->response_size()}, &out);
+    loss->responses(raw.data(), table.rows, best_isa(), out);
+    return result;
+}
+
+Doubles predict_rows(const Ensemble& self, const RowArray& values, const Loss* loss) {
+    std::size_t dimensions = values.ndim();
+    if (dimensions != 1 && dimensions != 2) throw InputError("a row or a matrix is needed");
+    check_columns(self, values.shape(dimensions - 1));
+    if (loss != nullptr && loss->outputs() != self.outputs)
+        throw InputError("the loss has another number of outputs than the model");
+    bool narrow = values.dtype() == nb::dtype<float>();
+    if (!narrow && values.dtype() != nb::dtype<double>())
+        throw InputError("a row must hold 32- or 64-bit floats");
+    std::size_t rows = dimensions == 1 ? 1 : values.shape(0);
+    auto row_bytes = static_cast<std::ptrdiff_t>(values.itemsize() * self.features);
+    if (rows >= kRowsForBlocks) {
+        Table table{rows, std::vector<Column>(self.features)};
+        for (std::size_t f = 0; f < self.features; ++f)
+            table.columns[f] = {
+                static_cast<const std::byte*>(values.data()) + f * values.itemsize(), row_bytes,
+                narrow ? ColumnType::f32 : ColumnType::f64};
+        return predict_many(self, table, loss);
+    }
+    std::size_t columns = loss != nullptr ? loss->response_size() : self.outputs;
+    double* out;
+    Doubles result = new_array<double>({rows, columns}, &out);
+    std::vector<double> raw(self.outputs);
+    for (std::size_t i = 0; i < rows; ++i, out += columns) {
+        double* sums = loss != nullptr ? raw.data() : out;
+        if (narrow)
+            predict_one(self, static_cast<const float*>(values.data()) + i * self.features, sums);
+        else
+            predict_one(self, static_cast<const double*>(values.data()) + i * self.features, sums);
+        if (loss != nullptr) loss->responses(sums, 1, best_isa(), out);
+    }
+    return result;
+}
+
+// The way the tests hold the others to.
+Doubles predict_plain(const Ensemble& self, nb::object data) {
+    HeldTable table = table_of(data);
+    check_columns(self, table.columns.size());
+    double* out;
+    Doubles result = new_array<double>({table.rows, self.outputs}, &out);
+    std::vector<double> row(self.features);
+    for (std::size_t i = 0; i < table.rows; ++i, out += self.outputs) {
+        for (std::size_t f = 0; f < self.features; ++f) row[f] = read_value(table.columns[f], i);
+        std::copy(self.base.begin(), self.base.end(), out);
+        for (std::size_t t = 0; t < self.trees.size(); ++t) {
+            const Tree& tree = self.trees[t];
+            const Node& leaf = tree.nodes[leaf_of(self, tree, row.data())];
+            double* to = self.vector_leaves ? out : out + t % self.outputs;
+            for (double value : self.values_of(tree, leaf)) *to++ += value;
+        }
+    }
+    return result;
+}
+
+template <class T, class Get>
+nb::object by_node(const Tree& tree, Get get) {
+    T* out;
+    auto array = new_array<T>({tree.nodes.size()}, &out);
+    for (std::size_t at = 0; at < tree.nodes.size(); ++at) out[at] = get(at);
+    return nb::cast(array);
+}
+
+nb::list category_sets(const Tree& tree) {
+    nb::list sets;
+    for (const Node& node : tree.nodes) {
+        if (node.is_leaf() || !node.categorical()) {
+            sets.append(nb::none());
+            continue;
+        }
+        nb::list codes;
+        for (std::uint32_t code = 0; code < node.set_words() * 32; ++code)
+            if (tree.in_left_set(node, code)) codes.append(code);
+        sets.append(codes);
+    }
+    return sets;
+}
+
+// What each leaf adds, NaN for splits: a row of values a node with vector leaves, else one value.
+nb::object leaf_values(const Ensemble& ensemble, const Tree& tree) {
+    std::vector<std::size_t> shape{tree.nodes.size()};
+    if (ensemble.vector_leaves) shape.push_back(ensemble.outputs);
+    std::size_t width = ensemble.vector_leaves ? ensemble.outputs : 1;
+    double* out;
+    auto array = new_array<double>(shape, &out);
+    std::fill_n(out, tree.nodes.size() * width, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t at = 0; at < tree.nodes.size(); ++at, out += width)
+        if (tree.nodes[at].is_leaf()) {
+            std::span<const double> values = ensemble.values_of(tree, tree.nodes[at]);
+            std::copy(values.begin(), values.end(), out);
+        }
+    return nb::cast(array);
+}
+
+nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
+    if (index >= self.trees.size())
+        throw InputError("there is no such tree: " + std::to_string(index) + " of " +
+                         std::to_string(self.trees.size()));
+    const Tree& tree = self.trees[index];
+    auto node = [&](std::size_t at) -> const Node& { return tree.nodes[at]; };
+    auto child = [&](std::size_t at, std::uint32_t side) {
+        return node(at).is_leaf() ? -1 : static_cast<std::int32_t>(node(at).left + side);
+    };
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    nb::dict out;
+    out["feature"] = by_node<std::int32_t>(tree, [&](std::size_t at) {
+        return node(at).is_leaf() ? -1 : static_cast<std::int32_t>(node(at).feature());
+    });
+    out["threshold"] = by_node<double>(tree, [&](std::size_t at) {
+        return node(at).is_leaf() || node(at).categorical() ? kNone : node(at).number;
+    });
+    out["left"] = by_node<std::int32_t>(tree, [&](std::size_t at) { return child(at, 0); });
+    out["right"] = by_node<std::int32_t>(tree, [&](std::size_t at) { return child(at, 1); });
+    out["missing_left"] =
+        by_node<bool>(tree, [&](std::size_t at) { return node(at).missing_left(); });
+    out["is_categorical"] =
+        by_node<bool>(tree, [&](std::size_t at) { return node(at).categorical(); });
+    out["left_categories"] = category_sets(tree);
+    out["value"] = leaf_values(self, tree);
+    out["gain"] = by_node<float>(tree, [&](std::size_t at) { return tree.stats[at].gain; });
+    out["cover"] = by_node<float>(tree, [&](std::size_t at) { return tree.stats[at].cover; });
+    return out;
+}
+
+Doubles importance(const Ensemble& self, const std::string& kind) {
+    if (kind != "gain" && kind != "split") throw InputError("importance is by gain or split");
+    std::vector<double> sums(self.features);
+    for (const Tree& tree : self.trees)
+        for (std::size_t at = 0; at < tree.nodes.size(); ++at)
+            if (!tree.nodes[at].is_leaf())
+                sums[tree.nodes[at].feature()] += kind == "gain" ? tree.stats[at].gain : 1;
+    return to_array(sums);
+}
+
+void keep_first(Ensemble& self, std::size_t trees) {
+    if (trees > self.trees.size() || trees % self.trees_a_round() != 0)
+        throw InputError("a model of " + std::to_string(self.trees.size()) + " trees and " +
+                         std::to_string(self.outputs) + " outputs cannot be cut to " +
+                         std::to_string(trees));
+    self.trees.resize(trees);
+    self.compiled.reset();
+}
+
+}  // namespace
+
+void bind_tree(nb::module_& module) {
+    nb::class_<Ensemble>(module, "Ensemble", "Trees and what they start from.")
+        .def("__init__", make_ensemble, nb::arg("n_features"), nb::arg("n_outputs"),
+             nb::arg("base"), nb::arg("categories"), nb::arg("vector_leaves") = false)
+        .def_prop_ro("n_trees", [](const Ensemble& self) { return self.trees.size(); })
+        .def_prop_ro("n_outputs", [](const Ensemble& self) { return self.outputs; })
+        .def_prop_ro("n_features", [](const Ensemble& self) { return self.features; })
+        .def_prop_ro(
+            "n_rounds",
+            [](const Ensemble& self) { return self.trees.size() / self.trees_a_round(); },
+            "How often every output was added to: with vector leaves once a tree.")
+        .def_prop_ro(
+            "vector_leaves", [](const Ensemble& self) { return self.vector_leaves; },
+            "Whether every tree adds to all outputs.")
+        .def_prop_ro(
+            "n_compilations", [](const Ensemble& self) { return self.compiled.made(); },
+            "How often the form that predicts many rows fast was made.")
+        .def_prop_ro(
+            "base", [](const Ensemble& self) { return to_array(self.base); }, nb::rv_policy::move)
+        .def_prop_ro(
+            "categories", [](const Ensemble& self) { return to_array(self.categories); },
+            nb::rv_policy::move)
+        .def(
+            "predict_raw", predict_raw, nb::arg("data"), nb::arg("first"), nb::arg("last"),
+            nb::arg("threads") = 1, nb::arg("isa") = "auto",
+            "Sums of the trees [first, last), shape (rows, outputs); with first == 0 the base too.")
+        .def(
+            "predict_rows", predict_rows, nb::arg("values"), nb::arg("loss").none() = nb::none(),
+            "The raw prediction of one row (features,) or of some (rows, features), soonest; shape "
+            "(rows, outputs). With a loss, its responses instead.")
+        .def("predict_plain", predict_plain, nb::arg("data"),
+             "The raw prediction in the simplest way, slowly.")
+        .def("apply", apply_trees, nb::arg("data"), nb::arg("threads") = 1,
+             "The node number of each row's leaf, shape (rows, trees).")
+        .def("tree_arrays", tree_arrays, nb::arg("tree"),
+             "A tree as arrays with an entry a node; children of a leaf are -1. With vector leaves "
+             "'value' has the shape (nodes, outputs).")
+        .def("importance", importance, nb::arg("kind"),
+             "By feature, the sum of its splits' gains ('gain') or their number ('split').")
+        .def(
+            "holds_shares",
+            [](const Ensemble& self, const std::vector<std::uint32_t>& classes) {
+                return holds_shares(self, classes);
+            },
+            nb::arg("classes"),
+            "Whether every leaf holds shares of classes; `classes` is their number, by target.")
+        .def(
+            "reach", [](const Ensemble& self) { return to_array(reach(self)); },
+            "By output, what no prediction exceeds in size.")
+        .def("truncate", keep_first, nb::arg("n_trees"), "Keeps the first n_trees trees.")
+        .def("copy", [](const Ensemble& self) { return Ensemble(self); })
+        .def("__reduce__", [](const Ensemble& self) {
+            // A pickle holds the bytes of a model file, and goes through its reader.
+            std::vector<std::uint8_t> file = write_model(self, {});
+            nb::bytes bytes(reinterpret_cast<const char*>(file.data()), file.size());
+            nb::object reader =
+                nb::module_::import_("bosquet.io.container").attr("ensemble_from_bytes");
+            return nb::make_tuple(reader, nb::make_tuple(bytes));
+        });
+}

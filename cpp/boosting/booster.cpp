@@ -1,0 +1,377 @@
+#include "boosting/booster.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/stopwatch.hpp"
+#include "boosting/route.hpp"
+
+namespace bosquet {
+
+Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
+               std::span<const double> weight, std::uint32_t outputs)
+    : matrix_(std::move(matrix)),
+      target_(target),
+      weight_(weight),
+      raw_(matrix_->rows() * outputs) {
+    std::fill(raw_.begin(), raw_.end(), 0.0);
+}
+
+LossData Sample::data() const {
+    return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(),
+            raw_.data()};
+}
+
+double Sample::total_weight() const {
+    if (weight_.empty()) return static_cast<double>(rows());
+    return std::accumulate(weight_.begin(), weight_.end(), 0.0);
+}
+
+Booster::Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
+                 Isa isa, Team& team)
+    : train_(&train),
+      loss_(std::move(loss)),
+      options_(std::move(options)),
+      isa_(isa),
+      team_(&team),
+      grower_(train.matrix(), bins, options_.grow, isa, team),
+      rounds_(options_.first_round),
+      pairs_(train.rows() * loss_.outputs()),
+      packed_(train.rows()),
+      leaf_of_row_(train.rows()) {}
+
+double Booster::mean_loss(const Sample& sample) const {
+    LossData data = sample.data();
+    std::vector<double> parts(block_count(data.rows));
+    team_->run(parts.size(), [&](std::size_t index, int) {
+        parts[index] = loss_.value(data, block(data.rows, index), isa_);
+    });
+    return std::accumulate(parts.begin(), parts.end(), 0.0) / sample.total_weight();
+}
+
+double Booster::sampled_train_loss() const {
+    constexpr std::size_t kRuns = 32, kRunRows = 512;
+    LossData data = train_->data();
+    if (data.rows <= kRuns * kRunRows) return mean_loss(*train_);
+    double sum = 0, weight = 0;
+    for (std::size_t run = 0; run < kRuns; ++run) {
+        std::size_t begin = (data.rows - kRunRows) / (kRuns - 1) * run;
+        sum += loss_.value(data, {begin, begin + kRunRows}, isa_);
+        for (std::size_t i = begin; i < begin + kRunRows; ++i)
+            weight += data.weight != nullptr ? data.weight[i] : 1.0;
+    }
+    return weight > 0 ? sum / weight : 0.0;
+}
+
+void Booster::compute_gradients(std::span<const GradientPair> given) {
+    Stopwatch watch(timings_.gradient);
+    LossData data = train_->data();
+    if (given.empty()) loss_.start_round(data);
+    team_->run(block_count(data.rows), [&](std::size_t index, int) {
+        Range range = block(data.rows, index);
+        if (given.empty()) {
+            loss_.gradients(data, range, isa_, pairs_.data());
+        } else {
+            for (std::uint32_t k = 0; k < loss_.outputs(); ++k)
+                std::copy_n(given.data() + k * data.rows + range.begin, range.size(),
+                            pairs_.data() + k * data.rows + range.begin);
+        }
+        for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
+            GradientPair* pairs = pairs_.data() + k * data.rows;
+            // A least-squares tree on the pseudo-residuals: every row counts by its weight.
+            for (std::size_t i = range.begin; !options_.newton && i < range.end; ++i)
+                pairs[i].h = data.weight != nullptr ? static_cast<float>(data.weight[i]) : 1.0f;
+        }
+    });
+}
+
+PairSums Booster::sum_pairs(const GradientPair* pairs) const {
+    std::size_t rows = train_->rows();
+    std::vector<PairSums> parts(block_count(rows));
+    team_->run(parts.size(), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        parts[index] = select_quantise_kernels(isa_).sums(pairs + range.begin, range.size());
+    });
+    PairSums all = parts[0];
+    for (std::size_t index = 1; index < parts.size(); ++index) {
+        all.absolute_g += parts[index].absolute_g;
+        all.h += parts[index].h;
+        all.least_h = std::min(all.least_h, parts[index].least_h);
+        all.greatest_h = std::max(all.greatest_h, parts[index].greatest_h);
+    }
+    return all;
+}
+
+GradientScale Booster::quantise(const GradientPair* pairs) {
+    std::size_t rows = train_->rows();
+    PairSums sums = sum_pairs(pairs);
+    if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.least_h < 0)
+        throw InputError(kBadGradients);
+    GradientScale scale = scale_for(sums, rows);
+    team_->run(block_count(rows), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        select_quantise_kernels(isa_).quantise(pairs + range.begin, range.size(),
+                                               1 / scale.gradient_unit, 1 / scale.hessian_unit,
+                                               packed_.data() + range.begin);
+    });
+    return scale;
+}
+
+void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
+                    const LeafValues& leaf_values, Sample* holdout) {
+    std::size_t rows = train_->rows();
+    compute_gradients(given);
+    bool sampled = options_.subsample < 1;
+    if (sampled) {
+        Stopwatch watch(timings_.sample);
+        if (options_.gradient_sampling)
+            sampler_.draw_by_gradient(pairs_.data(), rows, loss_.outputs(), options_.subsample,
+                                      options_.seed, rounds_, *team_);
+        else
+            sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
+    }
+    std::vector<Tree> trees;  // added when all outputs have theirs
+    for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
+        const GradientPair* pairs =
+            sampled && options_.gradient_sampling ? sampler_.scaled(k) : pairs_.data() + k * rows;
+        GradientScale scale;
+        {
+            Stopwatch watch(timings_.gradient);
+            scale = quantise(pairs);
+        }
+        GrownTree grown;
+        {
+            Stopwatch watch(timings_.grow);
+            std::uint64_t key = hash64(options_.seed, rounds_, k);
+            grown = grower_.grow(packed_.data(), scale,
+                                 sampled ? sampler_.rows() : std::span<const std::uint32_t>{}, key);
+        }
+        {
+            Stopwatch watch(timings_.leaves);
+            place_rows(grown);
+            set_values(grown, k, leaf_values);
+        }
+        {
+            Stopwatch watch(timings_.update);
+            update(grown, leaf_of_row_.data(), train_->raw(k), rows);
+        }
+        if (holdout != nullptr) {
+            Stopwatch watch(timings_.holdout);
+            if (holdout_leaf_.size() != holdout->rows())
+                holdout_leaf_ = Buffer<std::uint16_t>(holdout->rows());
+            Router router(grown, holdout->matrix(), leaf_of_node_, isa_);
+            team_->run(block_count(holdout->rows()), [&](std::size_t index, int) {
+                router.route(block(holdout->rows(), index), holdout_leaf_.data());
+            });
+            update(grown, holdout_leaf_.data(), holdout->raw(k), holdout->rows());
+        }
+        trees.push_back(std::move(grown.tree));
+    }
+    for (Tree& tree : trees) ensemble.add(std::move(tree));
+    ++rounds_;
+    timings_.growing = grower_.timings();
+}
+
+// Writes down for each row which leaf it is in, so that what follows reads rows in their order.
+void Booster::place_rows(const GrownTree& grown) {
+    leaf_of_node_.assign(grown.tree.nodes.size(), 0);
+    for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf)
+        leaf_of_node_[grown.leaves[leaf].node] = static_cast<std::uint16_t>(leaf);
+    std::size_t rows = train_->rows();
+    bool sampled = options_.subsample < 1;
+    if (sampled) {
+        Router router(grown, train_->matrix(), leaf_of_node_, isa_);
+        team_->run(block_count(rows), [&](std::size_t index, int) {
+            router.route(block(rows, index), leaf_of_row_.data());
+        });
+        return;
+    }
+    std::uint16_t* leaf_of_row = leaf_of_row_.data();
+    auto place = [&](std::size_t leaf, int) {
+        const RowSet& set = grown.leaves[leaf].rows;
+        for (std::size_t i = 0; i < set.count; ++i)
+            leaf_of_row[set.rows != nullptr ? set.rows[i] : set.first + i] =
+                static_cast<std::uint16_t>(leaf);
+    };
+    if (rows >= 2 * kBlockRows)
+        team_->run(grown.leaves.size(), place);
+    else
+        for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) place(leaf, 0);
+}
+
+double Booster::within_step(double value) const {
+    double step = options_.grow.max_delta_step;
+    return step > 0 ? std::clamp(value, -step, step) : value;
+}
+
+void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values) {
+    std::vector<double> values =
+        options_.newton ? newton_values(grown, output) : exact_values(grown, output, leaf_values);
+    for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
+        double value = within_step(values[leaf]);
+        value = std::clamp(value, grown.leaves[leaf].bounds.lower, grown.leaves[leaf].bounds.upper);
+        value *= options_.learning_rate;
+        if (!std::isfinite(value))
+            throw InputError("the value of a leaf is not finite: weights or targets are too large");
+        grown.tree.nodes[grown.leaves[leaf].node].number = value;
+        grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_weight_[leaf]);
+    }
+    set_cover(grown);
+}
+
+// Row by row in blocks of a fixed size, block after block, so that the bits do not depend on the
+// team. With rows drawn by gradient all rows take part: those not drawn are free to count.
+std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
+                                                   const GradientPair* pairs) const {
+    // The sums of this many blocks are in memory at a time: with 65,535 leaves and ten million rows
+    // those of all blocks would take 1.9 GB.
+    constexpr std::size_t kMostSums = std::size_t{1} << 20;
+    std::size_t rows = train_->rows(), blocks = block_count(rows);
+    std::size_t together = std::max<std::size_t>(kMostSums / leaves, team_->size());
+    together = std::min(together, blocks);
+    bool only_sampled = options_.subsample < 1 && !options_.gradient_sampling;
+    std::span<const std::uint32_t> drawn = sampler_.rows();
+    std::vector<LeafSum> totals(leaves), parts(together * leaves);
+    for (std::size_t first = 0; first < blocks; first += together) {
+        std::size_t count = std::min(together, blocks - first);
+        team_->run(count, [&](std::size_t index, int) {
+            Range range = block(rows, first + index);
+            LeafSum* into = parts.data() + index * leaves;
+            std::fill_n(into, leaves, LeafSum{});
+            auto add = [&](std::size_t row) {
+                LeafSum& sum = into[leaf_of_row_[row]];
+                sum.g += pairs[row].g;
+                sum.h += pairs[row].h;
+                ++sum.rows;
+            };
+            if (only_sampled) {
+                auto begin = std::lower_bound(drawn.begin(), drawn.end(), range.begin);
+                auto end = std::lower_bound(begin, drawn.end(), range.end);
+                for (auto row = begin; row != end; ++row) add(*row);
+            } else {
+                for (std::size_t row = range.begin; row < range.end; ++row) add(row);
+            }
+        });
+        for (std::size_t index = 0; index < count; ++index)
+            for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+                const LeafSum& part = parts[index * leaves + leaf];
+                totals[leaf].g += part.g;
+                totals[leaf].h += part.h;
+                totals[leaf].rows += part.rows;
+            }
+    }
+    return totals;
+}
+
+// -G / (H + l2) from the gradients as they were before they became integers.
+std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
+    std::size_t leaves = grown.leaves.size();
+    std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs_.data() + output * train_->rows());
+    std::vector<double> values(leaves);
+    leaf_weight_.assign(leaves, 0);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+        double curvature = sums[leaf].h + options_.grow.l2;
+        values[leaf] = curvature > 0 ? -sums[leaf].g / curvature : 0.0;
+        leaf_weight_[leaf] = sums[leaf].rows;
+    }
+    return values;
+}
+
+std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output,
+                                          const LeafValues& leaf_values) {
+    std::size_t leaves = grown.leaves.size();
+    std::vector<std::vector<std::uint32_t>> members = leaf_members(grown);
+    leaf_weight_.assign(leaves, 0);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf)
+        leaf_weight_[leaf] = static_cast<double>(members[leaf].size());
+    if (leaf_values) return leaf_values({leaf_of_row_.data(), train_->rows()}, leaves, output);
+    LossData data = train_->data();
+    std::vector<double> values(leaves);
+    team_->run(leaves, [&](std::size_t leaf, int) {
+        values[leaf] = loss_.minimiser(data, members[leaf], output);
+    });
+    if (!options_.grow.monotone.empty()) bound_by_minimisers(grown, members, output);
+    return values;
+}
+
+// The rows that a leaf's minimiser is taken on: those drawn for the tree, or all where they were
+// drawn with unequal chances, for then the minimiser of the drawn ones is not that of the leaf.
+std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& grown) const {
+    std::vector<std::vector<std::uint32_t>> members(grown.leaves.size());
+    if (options_.subsample < 1 && options_.gradient_sampling) {
+        for (std::size_t row = 0; row < train_->rows(); ++row)
+            members[leaf_of_row_[row]].push_back(static_cast<std::uint32_t>(row));
+        return members;
+    }
+    for (std::size_t leaf = 0; leaf < members.size(); ++leaf) {
+        const RowSet& set = grown.leaves[leaf].rows;
+        members[leaf].resize(set.count);
+        if (set.rows != nullptr)
+            std::copy_n(set.rows, set.count, members[leaf].begin());
+        else
+            std::iota(members[leaf].begin(), members[leaf].end(),
+                      static_cast<std::uint32_t>(set.first));
+    }
+    return members;
+}
+
+// Growing bounds values in the unit of gradients; minimisers are in that of the target. So the
+// bounds of monotone splits are drawn again, from the minimisers of the two sides, parents first.
+void Booster::bound_by_minimisers(GrownTree& grown,
+                                  const std::vector<std::vector<std::uint32_t>>& members,
+                                  std::uint32_t output) const {
+    const std::vector<Node>& nodes = grown.tree.nodes;
+    std::vector<std::vector<std::uint32_t>> rows(nodes.size());
+    for (std::size_t leaf = 0; leaf < members.size(); ++leaf)
+        rows[grown.leaves[leaf].node] = members[leaf];
+    for (std::size_t at = nodes.size(); at-- > 0;)
+        for (std::uint32_t side = 0; side < 2 && !nodes[at].is_leaf(); ++side) {
+            const auto& child = rows[nodes[at].left + side];
+            rows[at].insert(rows[at].end(), child.begin(), child.end());
+        }
+    std::vector<ValueBounds> bounds(nodes.size());
+    for (std::size_t at = 0; at < nodes.size(); ++at) {
+        if (nodes[at].is_leaf()) continue;
+        std::uint32_t left = nodes[at].left;
+        bounds[left] = bounds[left + 1] = bounds[at];
+        int direction = options_.grow.monotone[nodes[at].feature()];
+        if (direction == 0) continue;
+        auto value = [&](std::uint32_t child) {
+            double best = within_step(loss_.minimiser(train_->data(), rows[child], output));
+            return std::clamp(best, bounds[at].lower, bounds[at].upper);
+        };
+        double middle = (value(left) + value(left + 1)) / 2;
+        ValueBounds& low = bounds[direction > 0 ? left : left + 1];
+        ValueBounds& high = bounds[direction > 0 ? left + 1 : left];
+        low.upper = std::min(low.upper, middle);
+        high.lower = std::max(high.lower, middle);
+    }
+    for (Leaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
+}
+
+// Children stand behind their parents, so one pass from the end adds them up.
+void Booster::set_cover(GrownTree& grown) const {
+    std::vector<NodeStats>& stats = grown.tree.stats;
+    for (std::size_t at = stats.size(); at-- > 0;) {
+        std::uint32_t left = grown.tree.nodes[at].left;
+        if (left != 0) stats[at].cover = stats[left].cover + stats[left + 1].cover;
+    }
+}
+
+void Booster::update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
+                     std::size_t rows) const {
+    std::vector<double> values(grown.leaves.size());
+    for (std::size_t leaf = 0; leaf < values.size(); ++leaf)
+        values[leaf] = grown.tree.nodes[grown.leaves[leaf].node].number;
+    team_->run(block_count(rows), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        for (std::size_t row = range.begin; row < range.end; ++row)
+            raw[row] += values[leaf_of_row[row]];
+    });
+}
+
+}  // namespace bosquet

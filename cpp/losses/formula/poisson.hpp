@@ -1,0 +1,19 @@
+#pragma once
+#include "losses/formula/formula.hpp"
+
+namespace bosquet::inline BOSQUET_FORMULA_SET {
+
+// Half the Poisson deviance, up to a term in y alone; the mean is e^f.
+struct Poisson : Formula {
+    static constexpr Targets targets = Targets::non_negative;
+    static constexpr RawScale scale = RawScale::unitless;
+    static Derivatives derivatives(double y, double f, double) {
+        double mean = exact_exp(f);
+        return {mean - y, mean};
+    }
+    static double value(double y, double f, double) { return exact_exp(f) - y * f; }
+    static double constant(double mean) { return exact_log(mean > 1e-15 ? mean : 1e-15); }
+    static double response(double f) { return exact_exp(f); }
+};
+
+}  // namespace bosquet::inline BOSQUET_FORMULA_SET

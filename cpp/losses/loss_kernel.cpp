@@ -1,0 +1,159 @@
+#include "losses/kernels.hpp"
+
+namespace bosquet::BOSQUET_ISA {
+
+namespace {
+
+// Sums go into eight lanes whatever the vectors' width, so that their bits do not depend on it.
+constexpr std::size_t kLanes = 8;
+
+BOSQUET_INLINE double add_lanes(const double* lanes) {
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+template <class Loss>
+void gradients(const double* __restrict target, const double* __restrict raw,
+               const double* __restrict weight, double parameter, std::size_t count,
+               GradientPair* __restrict out) {
+    if (weight == nullptr) {
+        for (std::size_t i = 0; i < count; ++i) {
+            Derivatives d = Loss::derivatives(target[i], raw[i], parameter);
+            out[i] = {static_cast<float>(d.g), static_cast<float>(d.h)};
+        }
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            Derivatives d = Loss::derivatives(target[i], raw[i], parameter);
+            out[i] = {static_cast<float>(d.g * weight[i]), static_cast<float>(d.h * weight[i])};
+        }
+    }
+}
+
+template <class Loss, bool kWeighted>
+double weighted_value(const double* __restrict target, const double* __restrict raw,
+                      const double* __restrict weight, double parameter, std::size_t count) {
+    double lanes[kLanes] = {};
+    auto of = [&](std::size_t i) {
+        double v = Loss::value(target[i], raw[i], parameter);
+        return kWeighted ? weight[i] * v : v;
+    };
+    std::size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+        double values[kLanes];
+        for (std::size_t lane = 0; lane < kLanes; ++lane) values[lane] = of(i + lane);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[lane];
+    }
+    for (; i < count; ++i) lanes[i % kLanes] += of(i);
+    return add_lanes(lanes);
+}
+
+template <class Loss>
+double value(const double* target, const double* raw, const double* weight, double parameter,
+             std::size_t count) {
+    return weight != nullptr ? weighted_value<Loss, true>(target, raw, weight, parameter, count)
+                             : weighted_value<Loss, false>(target, raw, weight, parameter, count);
+}
+
+template <class Loss>
+void responses(const double* __restrict raw, std::size_t count, double* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        double response = Loss::response(raw[i]);
+        if constexpr (Loss::targets == Targets::two_classes) {
+            out[2 * i] = 1.0 - response;
+            out[2 * i + 1] = response;
+        } else {
+            out[i] = response;
+        }
+    }
+}
+
+// Rows in groups, classes inside: the exponentials of a group stay in registers and near cache.
+constexpr std::size_t kGroup = 32;
+
+template <class Use>
+BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, std::size_t classes,
+                                       std::size_t count, Use use) {
+    for (std::size_t begin = 0; begin < count; begin += kGroup) {
+        std::size_t size = count - begin < kGroup ? count - begin : kGroup;
+        double top[kGroup], total[kGroup];
+        for (std::size_t i = 0; i < size; ++i) top[i] = raw[begin + i];
+        for (std::size_t k = 1; k < classes; ++k) {
+            const double* f = raw + k * stride + begin;
+            for (std::size_t i = 0; i < size; ++i) top[i] = f[i] > top[i] ? f[i] : top[i];
+        }
+        for (std::size_t i = 0; i < size; ++i) total[i] = 0;
+        for (std::size_t k = 0; k < classes; ++k) {
+            const double* f = raw + k * stride + begin;
+            for (std::size_t i = 0; i < size; ++i) total[i] += exact_exp(f[i] - top[i]);
+        }
+        use(begin, size, top, total);
+    }
+}
+
+void softmax_gradients(const double* target, const double* raw, const double* weight,
+                       std::size_t stride, std::size_t classes, std::size_t count,
+                       GradientPair* out) {
+    // K raw scores for K - 1 degrees of freedom: the diagonal of the Hessian understates how far
+    // all of them move together by this factor (Friedman 2001, and LightGBM).
+    double factor = static_cast<double>(classes) / static_cast<double>(classes - 1);
+    for_softmax_groups(
+        raw, stride, classes, count,
+        [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
+            for (std::size_t k = 0; k < classes; ++k) {
+                const double* f = raw + k * stride + begin;
+                GradientPair* pair = out + k * stride + begin;
+                auto number = static_cast<double>(k);
+                for (std::size_t i = 0; i < size; ++i) {
+                    double p = exact_exp(f[i] - top[i]) / total[i];
+                    double hit = target[begin + i] == number ? 1.0 : 0.0;
+                    double w = weight != nullptr ? weight[begin + i] : 1.0;
+                    pair[i] = {static_cast<float>((p - hit) * w),
+                               static_cast<float>(factor * p * (1.0 - p) * w)};
+                }
+            }
+        });
+}
+
+double softmax_value(const double* target, const double* raw, const double* weight,
+                     std::size_t stride, std::size_t classes, std::size_t count) {
+    double sum = 0;
+    for_softmax_groups(
+        raw, stride, classes, count,
+        [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
+            for (std::size_t i = 0; i < size; ++i) {
+                auto k = static_cast<std::size_t>(target[begin + i]);
+                double v = exact_log(total[i]) + top[i] - raw[k * stride + begin + i];
+                sum += weight != nullptr ? weight[begin + i] * v : v;
+            }
+        });
+    return sum;
+}
+
+void softmax_responses(const double* __restrict raw, std::size_t classes, std::size_t count,
+                       double* __restrict out) {
+    for (std::size_t row = 0; row < count; ++row, raw += classes, out += classes) {
+        double top = raw[0], total = 0;
+        for (std::size_t k = 1; k < classes; ++k) top = raw[k] > top ? raw[k] : top;
+        for (std::size_t k = 0; k < classes; ++k) out[k] = exact_exp(raw[k] - top);
+        for (std::size_t k = 0; k < classes; ++k) total += out[k];
+        for (std::size_t k = 0; k < classes; ++k) out[k] /= total;
+    }
+}
+
+}  // namespace
+
+const LossKernels loss_kernels = {
+#define BOSQUET_LOOP(name, Type) gradients<Type>,
+    {BOSQUET_FORMULAS(BOSQUET_LOOP)},
+#undef BOSQUET_LOOP
+#define BOSQUET_LOOP(name, Type) value<Type>,
+    {BOSQUET_FORMULAS(BOSQUET_LOOP)},
+#undef BOSQUET_LOOP
+    softmax_gradients,
+    softmax_value,
+#define BOSQUET_LOOP(name, Type) responses<Type>,
+    {BOSQUET_FORMULAS(BOSQUET_LOOP)},
+#undef BOSQUET_LOOP
+    softmax_responses};
+
+}  // namespace bosquet::BOSQUET_ISA

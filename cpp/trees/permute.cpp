@@ -1,0 +1,81 @@
+#include "trees/permute.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/interrupt.hpp"
+#include "base/random.hpp"
+#include "trees/walk.hpp"
+
+namespace bosquet {
+
+namespace {
+
+std::vector<std::uint32_t> used_features(const Tree& tree) {
+    std::vector<std::uint32_t> features;
+    for (const Node& node : tree.nodes)
+        if (!node.is_leaf()) features.push_back(node.feature());
+    std::sort(features.begin(), features.end());
+    features.erase(std::unique(features.begin(), features.end()), features.end());
+    return features;
+}
+
+std::vector<std::uint32_t> permutation(std::size_t count, std::uint64_t key, std::uint64_t stream) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0u);
+    for (std::size_t i = count; i > 1; --i)
+        std::swap(order[i - 1], order[hash64(key, stream, i) % i]);
+    return order;
+}
+
+}  // namespace
+
+PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const Table& table,
+                               std::span<const std::uint32_t> rows, std::uint64_t key) {
+    PermutedLeaves out;
+    out.features = used_features(tree);
+    std::size_t used = out.features.size(), count = rows.size();
+    out.leaves.resize((used + 1) * count);
+    // Only the columns that the tree reads stand in a row; nodes name them by their place.
+    Tree local = tree;
+    for (Node& node : local.nodes) {
+        if (node.is_leaf()) continue;
+        auto place = std::lower_bound(out.features.begin(), out.features.end(), node.feature());
+        node.tag = (node.tag & ~Node::kMaxFeature) |
+                   static_cast<std::uint32_t>(place - out.features.begin());
+    }
+    Ensemble frame;
+    frame.features = static_cast<std::uint32_t>(used);
+    for (std::uint32_t f : out.features) frame.categories.push_back(ensemble.categories[f]);
+
+    std::size_t stride = walked_size(used);
+    std::vector<double> walked(count * stride, 0.0), values(count);
+    std::vector<std::uint32_t> leaves(count);
+    auto read = [&](std::size_t place) {
+        const Column& column = table.columns[out.features[place]];
+        for (std::size_t i = 0; i < count; ++i) values[i] = read_value(column, rows[i]);
+    };
+    auto walk_into = [&](std::size_t at) {
+        check_interrupt();
+        leaves_of_rows(frame, local, walked.data(), stride, count, leaves.data());
+        std::copy(leaves.begin(), leaves.end(), out.leaves.begin() + at * count);
+    };
+    for (std::size_t place = 0; place < used; ++place) {
+        read(place);
+        for (std::size_t i = 0; i < count; ++i)
+            put_walked(walked.data() + i * stride, place, values[i]);
+    }
+    walk_into(0);
+    for (std::size_t place = 0; place < used; ++place) {
+        read(place);
+        std::vector<std::uint32_t> order = permutation(count, key, out.features[place]);
+        for (std::size_t i = 0; i < count; ++i)
+            put_walked(walked.data() + i * stride, place, values[order[i]]);
+        walk_into(place + 1);
+        for (std::size_t i = 0; i < count; ++i)
+            put_walked(walked.data() + i * stride, place, values[i]);
+    }
+    return out;
+}
+
+}  // namespace bosquet
