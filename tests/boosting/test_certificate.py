@@ -87,6 +87,14 @@ def test_the_product_bounds_the_error_for_any_weights_and_answers_between_minus_
     assert certify(reference.certificate(said, alphas, y)).holds()
 
 
+def test_small_excesses_of_many_rounds_add_up():
+    """Each Z_t exceeds exp(-2γ_t²) by less than the tolerance, their product by more."""
+    said, alphas = np.full((3, 1), 2.0**-24), np.full(3, 0.015625)
+    certificate = certify(reference.certificate(said, alphas, np.array([-1.0])))
+    assert certificate.exponential_bound is None
+    assert certificate.holds()
+
+
 def test_answers_between_minus_1_and_1_keep_the_exponential_bounds_under_the_same_rule():
     generator = np.random.default_rng(0)
     y = generator.choice([-1.0, 1.0], 40)

@@ -54,5 +54,7 @@ def _is_not_the_half_form(certificate: Certificate) -> bool:
     """Whether some Z_t breaks the step from Π Z_t to the edges, as with shrunk weights."""
     if certificate.normalisers is None or certificate.edges is None:
         return False
-    largest = np.exp(-2 * certificate.edges**2) + TOLERANCE
-    return bool((certificate.normalisers > largest).any())
+    with np.errstate(divide="ignore"):
+        excess = np.log(certificate.normalisers) + 2 * certificate.edges**2
+    # Many rounds that exceed their step by less than the tolerance break the product together.
+    return bool(np.maximum(excess, 0.0).sum() > TOLERANCE)
