@@ -1,4 +1,4 @@
-"""The same values give the same columns, whoever holds them; what is no table is refused."""
+"""The same values give the same columns, in every container; other objects raise an error."""
 
 import json
 import subprocess
@@ -38,7 +38,9 @@ def holders(data):
     else:
         yield pd.DataFrame(data)
         yield pd.DataFrame(data).astype("category")
-        yield pd.DataFrame(data).convert_dtypes()
+        with np.errstate(invalid="ignore"):  # pandas 2 casts 2**63 to an integer to look at it
+            converted = pd.DataFrame(data).convert_dtypes()
+        yield converted
     try:
         import polars as pl
     except ImportError:
@@ -96,39 +98,39 @@ def test_codes_do_not_depend_on_the_order_of_the_rows(data, more):
 
 
 @pytest.mark.parametrize("X", [np.arange(3.0), [1, 2, 3], ["a", "b"], []])
-def test_one_dimension_is_too_few(X):
+def test_one_dimensional_input_is_rejected(X):
     with pytest.raises(
         ValueError, match=r"Expected 2D array, got 1D array instead.*Reshape your data"
     ):
         TableEncoder.fit(X)
 
 
-def test_a_series_is_too_few_dimensions():
+def test_a_series_is_rejected():
     pd = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"Expected 2D array.*Reshape your data.*to_frame"):
         TableEncoder.fit(pd.Series([1.0, 2.0]))
 
 
-def test_a_frame_of_an_unknown_library_is_refused_with_what_would_do():
+def test_a_frame_of_an_unknown_library_is_rejected_with_advice():
     class Spreadsheet:
         columns = ("a", "b")
 
-    with pytest.raises(TypeError, match=r"Spreadsheet, which is no table Forest can read: pass"):
+    with pytest.raises(TypeError, match=r"Spreadsheet, which Forest cannot read; pass"):
         TableEncoder.fit(Spreadsheet(), owner="Forest")
 
 
 @pytest.mark.parametrize("X", [None, 3.0, "table.csv", {"a": [1, 2]}, object()])
-def test_what_is_no_table_is_refused_with_what_would_do(X):
+def test_an_object_that_is_not_a_table_is_rejected_with_advice(X):
     with pytest.raises(ValueError, match=r"Expected 2D array, got .*pass an array"):
         TableEncoder.fit(X)
 
 
-def test_three_dimensions_are_too_many():
+def test_three_dimensional_input_is_rejected():
     with pytest.raises(ValueError, match=r"dim 3.* required by Forest"):
         TableEncoder.fit(np.zeros((2, 2, 2)), owner="Forest")
 
 
-def test_no_rows_and_no_features_are_refused_in_training_and_later():
+def test_empty_tables_are_rejected_in_fit_and_transform():
     encoder, _ = TableEncoder.fit(np.zeros((2, 3)))
     no_rows = (
         r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required\."
@@ -141,7 +143,7 @@ def test_no_rows_and_no_features_are_refused_in_training_and_later():
             use(np.zeros((12, 0)))
 
 
-def test_another_number_of_features_is_refused_in_the_name_of_the_owner():
+def test_the_error_for_a_wrong_number_of_features_names_the_estimator():
     encoder, _ = TableEncoder.fit(np.zeros((2, 4)))
     with pytest.raises(
         ValueError, match=r"X has 3 features, but Forest is expecting 4 features as input\."
@@ -172,7 +174,7 @@ print(sorted(heavy & set(sys.modules)))
     assert done.stdout.strip() == "[]"
 
 
-def test_the_core_reads_whatever_the_encoder_gives():
+def test_the_core_reads_all_outputs_of_the_encoder():
     core = pytest.importorskip("bosquet._core")
     rng = np.random.default_rng(0)
     rows = rng.random((50, 3))

@@ -14,7 +14,7 @@ def read(values, **options):
     return encoder.levels[0], column
 
 
-def test_columns_of_a_large_frame_are_the_frames_own_memory():
+def test_columns_of_a_large_frame_are_not_copied():
     frame = pd.DataFrame(np.random.default_rng(0).random((60_000, 3)), columns=list("abc"))
     frame["d"] = np.arange(60_000, dtype=np.float32)
     _, columns = TableEncoder.fit(frame)
@@ -61,6 +61,8 @@ def test_a_sparse_column_is_read_with_its_fill_value():
 def test_every_kind_of_text_column_gives_the_same_levels_and_codes(dtype):
     if "pyarrow" in dtype:
         pytest.importorskip("pyarrow")
+    if dtype == "str" and int(pd.__version__.split(".")[0]) < 3:
+        pytest.skip("before pandas 3, astype(str) makes the text 'None' of a missing value")
     levels, column = read(pd.Series(["z", None, "a", "z", "é"], dtype=object).astype(dtype))
     assert levels == ["a", "z", "é"]
     assert column.tolist() == [1, -1, 0, 1, 2]
@@ -124,7 +126,7 @@ def test_every_mark_of_a_missing_value_is_missing_among_text():
     ]  # fmt: skip
 
 
-def test_an_object_column_of_nothing_takes_anything_later():
+def test_an_object_column_without_values_accepts_all_later_values():
     frame = pd.DataFrame({"x": np.array([None, None], dtype=object), "y": [1.0, 2.0]})
     encoder, columns = TableEncoder.fit(frame)
     assert encoder.levels == [[], None]
@@ -133,7 +135,7 @@ def test_an_object_column_of_nothing_takes_anything_later():
         assert np.isnan(encoder.transform(pd.DataFrame({"x": later, "y": 1.0}))[0]).all()
 
 
-def test_integers_of_64_bits_are_told_apart_as_levels_even_beside_missing_values():
+def test_integers_of_64_bits_are_distinct_levels_also_with_missing_values():
     levels, column = read(
         pd.array([2**60 + 1, 2**60, None], dtype="Int64"), categorical_features=["x"]
     )
@@ -151,8 +153,8 @@ def test_integers_of_64_bits_are_told_apart_as_levels_even_beside_missing_values
         np.array([datetime.date(2020, 1, 1)], dtype=object),
     ],
 )
-def test_a_column_of_dates_is_refused_by_name(values):
-    with pytest.raises(TypeError, match=r"column 'x' has type .*turn dates"):
+def test_a_column_of_dates_is_rejected_by_name(values):
+    with pytest.raises(TypeError, match=r"column 'x' has type .*convert dates"):
         read(values)
 
 
@@ -165,12 +167,12 @@ def test_a_column_of_dates_is_refused_by_name(values):
         ([[1]], TypeError),
     ],
 )
-def test_a_column_that_is_neither_numbers_nor_text_is_refused_by_name(values, error):
+def test_a_column_that_is_neither_numbers_nor_text_is_rejected_by_name(values, error):
     with pytest.raises(error, match="column 'x'"):
         read(values)
 
 
-def test_labels_that_are_not_strings_are_no_names_and_may_repeat():
+def test_labels_that_are_not_strings_are_not_names_and_may_repeat():
     frame = pd.DataFrame([[1, "a"], [2, "b"]], columns=[7, 7])
     encoder, columns = TableEncoder.fit(frame)
     assert encoder.feature_names is None
