@@ -1,5 +1,5 @@
-// A large uninitialised array on huge pages where the system offers them: gathering rows from tens
-// of megabytes on 4 KB pages spends a quarter of its time in TLB misses.
+// A large uninitialised array, on huge pages if the system offers them. Reading random rows of tens
+// of megabytes on pages of 4 KB spends a quarter of the time in TLB misses.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Buffer {
   public:
     Buffer() = default;
     explicit Buffer(std::size_t size) : size_(size) {
-        // The slack lets kernels read a whole vector or prefetch past the last element.
+        // The extra bytes let kernels read a whole vector or prefetch past the last element.
         std::size_t bytes = size * sizeof(T) + 256;
         std::size_t huge = std::size_t{2} << 20;
         std::size_t alignment = bytes >= 2 * huge ? huge : 64;

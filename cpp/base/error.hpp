@@ -1,4 +1,5 @@
-// The two ways the core refuses: what a caller got wrong, and a model file that is not one.
+// The two exceptions of the core: an invalid argument, and an invalid model file. In Python both
+// are subclasses of ValueError.
 #pragma once
 
 #include <stdexcept>

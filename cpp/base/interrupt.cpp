@@ -4,56 +4,56 @@ namespace bosquet {
 
 namespace {
 
-// What this thread works for.
-struct Here {
+// The scope that this thread works for.
+struct ThreadState {
     InterruptScope* scope = nullptr;
-    bool asks = false;  // whether it is the thread of the scope
+    bool owns_scope = false;  // whether the scope was created on this thread
     std::size_t steps = 0;
 };
-thread_local Here here;
+thread_local ThreadState thread_state;
 
 }  // namespace
 
-InterruptScope::InterruptScope(Question may_go_on)
-    : may_go_on_(may_go_on), asked_(Clock::now()), carried_(this) {
-    here.asks = true;
+InterruptScope::InterruptScope(Callback raise_if_pending)
+    : raise_if_pending_(raise_if_pending), last_call_(Clock::now()), attached_(this) {
+    thread_state.owns_scope = true;
 }
 
 InterruptScope::~InterruptScope() = default;
 
-InterruptScope* InterruptScope::current() { return here.scope; }
+InterruptScope* InterruptScope::current() { return thread_state.scope; }
 
-InterruptScope::Carried::Carried(InterruptScope* scope)
-    : before_(here.scope), asked_here_before_(here.asks) {
-    here.scope = scope;
-    here.asks = false;
+InterruptScope::Attached::Attached(InterruptScope* scope)
+    : previous_scope_(thread_state.scope), previously_owned_(thread_state.owns_scope) {
+    thread_state.scope = scope;
+    thread_state.owns_scope = false;
 }
 
-InterruptScope::Carried::~Carried() {
-    here.scope = before_;
-    here.asks = asked_here_before_;
+InterruptScope::Attached::~Attached() {
+    thread_state.scope = previous_scope_;
+    thread_state.owns_scope = previously_owned_;
 }
 
-void InterruptScope::look(bool asked_here) {
+void InterruptScope::poll(bool owns_scope) {
     if (stopped_.load(std::memory_order_relaxed)) throw Interrupted();
-    if (!asked_here) return;
+    if (!owns_scope) return;
     Clock::time_point now = Clock::now();
-    if (now - asked_ < kInterruptInterval) return;
+    if (now - last_call_ < kInterruptInterval) return;
     try {
-        may_go_on_();
+        raise_if_pending_();
     } catch (...) {
         stopped_.store(true, std::memory_order_relaxed);
         throw;
     }
-    // The answer may have taken long, if Python was busy.
-    asked_ = Clock::now();
+    // Not `now`: the callback may have waited for a busy Python.
+    last_call_ = Clock::now();
 }
 
 void check_interrupt(std::size_t steps) {
-    here.steps += steps;
-    if (here.steps < kStepsToLook) return;
-    here.steps = 0;
-    if (here.scope != nullptr) here.scope->look(here.asks);
+    thread_state.steps += steps;
+    if (thread_state.steps < kStepsToPoll) return;
+    thread_state.steps = 0;
+    if (thread_state.scope != nullptr) thread_state.scope->poll(thread_state.owns_scope);
 }
 
 }  // namespace bosquet

@@ -1,10 +1,10 @@
-// Stopping a long call in the middle, for example by Ctrl-C.
+// Interrupts a long call, for example after Ctrl-C.
 //
-// Whoever calls the core makes an InterruptScope with a question: may the work go on? Loops that
-// can take long call check_interrupt() now and then. On the thread of the scope that asks the
-// question, every 50 ms at most, and the question throws if the work is to end. On the threads of a
-// team, which carry the scope of their caller, it throws Interrupted once the question has thrown.
-// Without a scope nothing happens.
+// The caller of the core creates an InterruptScope with a callback that throws if the work has to
+// end. Loops that can take long call check_interrupt() regularly. On the thread that created the
+// scope, check_interrupt() runs the callback, at most every 50 ms. The threads of a team are
+// attached to the scope of their caller; there check_interrupt() throws Interrupted after the
+// callback has thrown. Without a scope nothing happens.
 #pragma once
 
 #include <atomic>
@@ -14,54 +14,56 @@
 
 namespace bosquet {
 
-// What ends the work of other threads than the one that was interrupted.
+// Ends the work of the other threads when one thread is interrupted.
 struct Interrupted : std::exception {
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// How long nobody asks after a question.
+// The minimum time between two calls of the callback.
 constexpr std::chrono::milliseconds kInterruptInterval{50};
 
 class InterruptScope {
   public:
-    using Question = void (*)();
+    using Callback = void (*)();
 
-    explicit InterruptScope(Question may_go_on);
+    explicit InterruptScope(Callback raise_if_pending);
     ~InterruptScope();
     InterruptScope(const InterruptScope&) = delete;
     InterruptScope& operator=(const InterruptScope&) = delete;
 
-    // The scope of this thread, to be carried to others; null if there is none.
+    // The scope of this thread, to attach other threads to; nullptr if there is none.
     static InterruptScope* current();
 
-    // While it lives, this thread works for a scope of another thread.
-    class Carried {
+    // During its lifetime, this thread works for the scope of another thread.
+    class Attached {
       public:
-        explicit Carried(InterruptScope* scope);
-        ~Carried();
-        Carried(const Carried&) = delete;
-        Carried& operator=(const Carried&) = delete;
+        explicit Attached(InterruptScope* scope);
+        ~Attached();
+        Attached(const Attached&) = delete;
+        Attached& operator=(const Attached&) = delete;
 
       private:
-        InterruptScope* before_;
-        bool asked_here_before_;
+        InterruptScope* previous_scope_;
+        bool previously_owned_;
     };
 
-    // Asks, if it is this thread's turn and time.
-    void look(bool asked_here);
+    // Throws Interrupted if the scope was interrupted. On the thread that owns the scope, calls the
+    // callback if the interval has passed.
+    void poll(bool owns_scope);
 
   private:
     using Clock = std::chrono::steady_clock;
 
-    Question may_go_on_;
-    Clock::time_point asked_;
+    Callback raise_if_pending_;
+    Clock::time_point last_call_;
     std::atomic<bool> stopped_{false};
-    Carried carried_;
+    Attached attached_;
 };
 
-// Called in loops that can take long. `steps` tells how much work lies behind, in units of about a
-// nanosecond: the clock is read once for many small steps. By default the step is a large one.
-constexpr std::size_t kStepsToLook = 1 << 16;
-void check_interrupt(std::size_t steps = kStepsToLook);
+// Called in loops that can take long. `steps` is the work since the last call in units of about a
+// nanosecond, so that the clock is read only once for many small steps. The default is one large
+// step.
+constexpr std::size_t kStepsToPoll = 1 << 16;
+void check_interrupt(std::size_t steps = kStepsToPoll);
 
 }  // namespace bosquet

@@ -30,9 +30,11 @@ Isa parse_isa(std::string_view name) {
     else if (name == "avx512")
         wanted = Isa::avx512;
     else
-        throw InputError("instruction set must be auto, baseline, avx2 or avx512, not '" +
-                         std::string(name) + "'");
-    if (wanted > best) throw InputError("this processor does not have " + std::string(name));
+        throw InputError("isa='" + std::string(name) +
+                         "' is unknown; pass 'auto', 'baseline', 'avx2' or 'avx512'");
+    if (wanted > best)
+        throw InputError("isa='" + std::string(name) +
+                         "' is not supported by this processor; pass 'auto'");
     return wanted;
 }
 

@@ -1,9 +1,9 @@
-// Which instruction set the kernels run on, chosen when the library runs and never when it is
+// The instruction set of the kernels, which is selected at run time and not when the library is
 // built.
 //
 // A file named *_kernel.cpp is compiled once per instruction set, inside a namespace of that name
-// (the macro BOSQUET_ISA). It must not use the standard library's templates: the linker keeps one
-// copy of each, and might keep the one that needs the newest processor.
+// (the macro BOSQUET_ISA). It must not use templates of the standard library: the linker keeps one
+// copy of each, possibly the one that needs the newest processor.
 #pragma once
 
 #include <string_view>
@@ -12,10 +12,10 @@ namespace bosquet {
 
 enum class Isa { baseline, avx2, avx512 };
 
-// The best instruction set this processor has.
+// The best instruction set of this processor.
 Isa best_isa();
 
-// "auto", "baseline", "avx2" or "avx512"; an InputError where the processor lacks it.
+// Accepts "auto", "baseline", "avx2" or "avx512"; throws InputError if the processor lacks it.
 Isa parse_isa(std::string_view name);
 
 }  // namespace bosquet

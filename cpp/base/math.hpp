@@ -1,5 +1,5 @@
-// Exponential and logarithm written out in additions and multiplications: every instruction set,
-// every vector width and every C library then gives the same bits, and loops over them vectorise.
+// Exponential and logarithm as additions and multiplications: every instruction set, vector width
+// and C library gives the same bits, and loops over them vectorise.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@ namespace bosquet {
 
 constexpr double kRoundToInteger = 0x1.8p52;  // x + this - this rounds x to the nearest integer
 
-// Relative error below 3e-16 on [-708, 708]; beyond, the value at the end.
+// Relative error below 3e-16 on [-708, 708]; arguments outside are clipped to that interval.
 BOSQUET_INLINE double exact_exp(double x) {
     x = x < -708.0 ? -708.0 : x;
     x = x > 708.0 ? 708.0 : x;
@@ -32,20 +32,20 @@ BOSQUET_INLINE double exact_exp(double x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    std::int64_t exponent = std::bit_cast<std::int64_t>(shifted);  // k sits in the low bits
+    std::int64_t exponent = std::bit_cast<std::int64_t>(shifted);  // k is in the low bits
     std::int64_t scale = (exponent + 1023) << 52;
     return p * std::bit_cast<double>(scale);
 }
 
-// An integer in [0, 2^52) as a double, in operations that every vector unit has.
+// Converts an integer in [0, 2^52) to a double with operations that every vector unit has.
 BOSQUET_INLINE double small_to_double(std::uint64_t value) {
     return std::bit_cast<double>(value | 0x4330000000000000) - 0x1p52;
 }
 
-// For positive normal x; relative error below 4e-16 away from 1, absolute near it.
+// For positive normal x. The error is below 4e-16, relative away from 1 and absolute near 1.
 BOSQUET_INLINE double exact_log(double x) {
     auto bits = std::bit_cast<std::uint64_t>(x);
-    // The exponent, plus 1023, for which the mantissa lies in [sqrt(1/2), sqrt(2)).
+    // The biased exponent (plus 1023) for which the mantissa lies in [sqrt(1/2), sqrt(2)).
     std::uint64_t exponent = (bits - 0x3fe6a09e667f3bcd + 0x3ff0000000000000) >> 52;
     double m = std::bit_cast<double>(bits - ((exponent - 1023) << 52));
     double s = (m - 1.0) / (m + 1.0);
@@ -71,7 +71,7 @@ BOSQUET_INLINE double exact_sigmoid(double x) { return 1.0 / (1.0 + exact_exp(-x
 BOSQUET_INLINE double softplus(double x) {
     double negative = x < 0 ? x : -x;
     double e = exact_exp(negative);
-    // log1p(e) by its series where 1 + e would drop e's low digits.
+    // The series of log1p(e) for small e, where 1 + e would lose the low digits of e.
     double tail = e < 1e-5 ? e - e * e / 2 + e * e * e / 3 : exact_log(1.0 + e);
     return (x > 0 ? x : 0.0) + tail;
 }

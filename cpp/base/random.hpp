@@ -1,5 +1,5 @@
-// Random numbers by counting: a draw is a hash of (seed, stream, index), so any thread, any order
-// and any partition of the rows sees the same draw for the same row.
+// Counter-based random numbers: a draw is a hash of (seed, stream, index). Every row gets the same
+// draw with any number of threads, in any order and any partition of the rows.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline std::uint64_t hash64(std::uint64_t seed, std::uint64_t stream, std::uint6
     return mix64(mix64(mix64(seed) ^ stream) ^ index);
 }
 
-// Uniform on [0, 1), 53 bits.
+// Uniform on [0, 1) with 53 random bits.
 inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     return static_cast<double>(hash64(seed, stream, index) >> 11) * 0x1p-53;
 }

@@ -1,4 +1,4 @@
-// Adds the seconds until it goes out of scope to a total.
+// Adds the seconds of its lifetime to a total.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// The only package that sees Python.
+// Declarations shared by the bindings. No other package of the core includes headers of Python or
+// nanobind.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "data/binned.hpp"
@@ -30,18 +32,24 @@ using DoubleArray =
 using DoubleMatrix =
     nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
-// Copies what was learned of each column, for as long as any model needs it.
+// The bytes of a Python object, read in place.
+inline std::span<const std::uint8_t> bytes_of(const nanobind::bytes& bytes) {
+    return {reinterpret_cast<const std::uint8_t*>(bytes.c_str()), bytes.size()};
+}
+
+// The bins of every column, as learn_bins returns them.
 struct Bins {
     std::vector<bosquet::FeatureBins> features;
 };
 
-// A table over the caller's arrays, a matrix or a list of columns, which it keeps alive.
+// A table that reads the caller's arrays (a matrix or a list of columns) in place and keeps them
+// alive.
 struct HeldTable : bosquet::Table {
     std::vector<nanobind::ndarray<nanobind::ro, nanobind::device::cpu>> arrays;
 };
 HeldTable table_of(nanobind::handle data);
 
-// A new NumPy array that owns its memory.
+// Returns a new NumPy array that owns its memory; `*data` points to its first element.
 template <class T>
 nanobind::ndarray<nanobind::numpy, T> new_array(std::vector<std::size_t> shape, T** data) {
     std::size_t size = 1;

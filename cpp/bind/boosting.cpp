@@ -26,7 +26,7 @@ BoostOptions options_of(const nb::dict& given) {
     grow.growth = depth_wise ? Growth::depth_wise : Growth::best_first;
     options.take("max_leaf_nodes", grow.max_leaf_nodes, 1, 65'535);
     options.take("max_depth", grow.max_depth);
-    options.take("min_samples_leaf", grow.min_samples_leaf, 0, kMostRows);
+    options.take("min_samples_leaf", grow.min_samples_leaf, 0, kMaxRows);
     options.take("min_child_weight", grow.min_child_weight, 0, kLargest);
     options.take("l2_regularization", grow.l2, 0, kLargest);
     options.take("min_split_gain", grow.min_split_gain, 0, kLargest);
@@ -46,7 +46,7 @@ BoostOptions options_of(const nb::dict& given) {
     options.take("newton", boost.newton);
     options.take("seed", boost.seed);
     options.take("first_round", boost.first_round);
-    options.refuse_others();
+    options.reject_unknown();
     return boost;
 }
 
@@ -56,7 +56,7 @@ std::vector<double> copied(const DoubleArray& array) {
     return {array.data(), array.data() + array.shape(0)};
 }
 
-// Keeps together what a fit in progress needs; the parts refer to each other.
+// A boosting fit in progress: the samples, the booster and the threads, which refer to each other.
 class Fit {
   public:
     Fit(std::shared_ptr<BinnedMatrix> matrix, const Bins& bins, DoubleMatrix target,
@@ -70,14 +70,15 @@ class Fit {
 
     void set_holdout(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
                      DoubleArray weight) {
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         holdout_ = sample_of(std::move(matrix), std::move(target), std::move(weight));
     }
 
     void start(DoubleMatrix raw, std::optional<DoubleMatrix> holdout_raw) {
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         check_raw(*train_.sample, raw);
-        if (holdout_raw && !holdout_.sample) throw InputError("no validation set was given");
+        if (holdout_raw && !holdout_.sample)
+            throw InputError("the fit has no validation set; call set_holdout first");
         if (holdout_raw) check_raw(*holdout_.sample, *holdout_raw);
         std::copy_n(raw.data(), raw.size(), train_.sample->raw(0));
         if (holdout_raw)
@@ -85,7 +86,7 @@ class Fit {
     }
 
     void start_from(DoubleArray constants) {
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         check_length(constants.shape(0), loss_.outputs(), "constants", "output");
         check_finite({constants.data(), constants.shape(0)}, "constants");
         for (Sample* sample : {train_.sample.get(), holdout_.sample.get()})
@@ -95,36 +96,41 @@ class Fit {
 
     void round(Ensemble& ensemble, std::optional<GradientArray> given,
                std::optional<nb::callable> minimisers) {
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         std::span<const GradientPair> pairs;
         if (given) {
             if (given->shape(0) != loss_.outputs() || given->shape(1) != train_.sample->rows() ||
                 given->shape(2) != 2)
-                throw InputError("gradients must have the shape (outputs, rows, 2)");
+                throw InputError("gradients has shape " + shape_text(*given) +
+                                 ", but must have shape (n_outputs, n_rows, 2) = (" +
+                                 std::to_string(loss_.outputs()) + ", " +
+                                 std::to_string(train_.sample->rows()) + ", 2)");
             pairs = {reinterpret_cast<const GradientPair*>(given->data()),
                      given->shape(0) * given->shape(1)};
         }
         check(ensemble);
         Booster::LeafValues leaf_values;
-        if (minimisers) leaf_values = asking(*minimisers);
+        if (minimisers) leaf_values = leaf_values_from(*minimisers);
         LongCall call;
         booster_.round(ensemble, pairs, leaf_values, holdout_.sample.get());
     }
 
     double train_loss() {
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         LongCall call;
         return booster_.sampled_train_loss();
     }
     double holdout_loss() {
-        InUse now(in_use_, kName);
-        if (!holdout_.sample) throw InputError("no validation set was given");
+        InUse guard(in_use_, kName);
+        if (!holdout_.sample)
+            throw InputError("the fit has no validation set; call set_holdout first");
         LongCall call;
         return booster_.mean_loss(*holdout_.sample);
     }
 
     nb::ndarray<nb::numpy, double> raw(bool holdout) const {
-        if (holdout && !holdout_.sample) throw InputError("no validation set was given");
+        if (holdout && !holdout_.sample)
+            throw InputError("the fit has no validation set; call set_holdout first");
         const Sample& sample = holdout ? *holdout_.sample : *train_.sample;
         double* out;
         auto array = new_array<double>({loss_.outputs(), sample.rows()}, &out);
@@ -150,8 +156,8 @@ class Fit {
   private:
     static constexpr const char* kName = "the fit";
 
-    // A sample reads the caller's arrays where they are, but for the numbers of classes: a number
-    // that the caller changes after it was checked would lead out of the raw predictions.
+    // A sample reads the caller's arrays in place, except the class numbers. These are copied: if
+    // the caller changed one after the check, it could index outside the raw predictions.
     struct HeldSample {
         DoubleMatrix target;
         DoubleArray weight;
@@ -163,8 +169,9 @@ class Fit {
         for (const auto& group : options.grow.interactions)
             for (std::uint32_t f : group)
                 if (f >= bins_.features.size())
-                    throw InputError("an interaction names feature " + std::to_string(f) + " of " +
-                                     std::to_string(bins_.features.size()));
+                    throw InputError("interactions contain feature " + std::to_string(f) +
+                                     ", but there are only " +
+                                     std::to_string(bins_.features.size()) + " features");
         if (!options.grow.monotone.empty())
             check_length(options.grow.monotone.size(), bins_.features.size(), "monotone",
                          "feature");
@@ -177,9 +184,13 @@ class Fit {
                          DoubleArray weight) const {
         std::size_t rows = matrix->rows();
         if (Layout(bins_.features, rows).features != matrix->layout().features)
-            throw InputError("the matrix was not made with these bins");
+            throw InputError(
+                "matrix was not made with these bins; pass the result of bin_table(data, bins)");
         if (rows == 0 || target.shape(0) != loss_.targets() || target.shape(1) != rows)
-            throw InputError("targets do not have the loss's shape");
+            throw InputError("target has shape " + shape_text(target) +
+                             ", but the loss and the matrix need shape (n_targets, n_rows) = (" +
+                             std::to_string(loss_.targets()) + ", " + std::to_string(rows) +
+                             ") with at least one row");
         std::span<const double> values{target.data(), target.size()};
         std::span<const double> weights{weight.data(), weight.shape(0)};
         loss_.check_classes(values);
@@ -196,20 +207,23 @@ class Fit {
 
     void check(const Ensemble& ensemble) const {
         if (ensemble.outputs != loss_.outputs())
-            throw InputError("the ensemble has another number of outputs than the loss");
+            throw InputError("the ensemble has " + std::to_string(ensemble.outputs) +
+                             " outputs, but the loss has " + std::to_string(loss_.outputs()));
         if (ensemble.vector_leaves)
-            throw InputError("boosting adds to one output at a time, this ensemble's trees to all");
+            throw InputError(
+                "boosting needs an ensemble with vector_leaves=False, whose trees add to one "
+                "output each");
         check_columns(ensemble, bins_.features.size());
         for (std::size_t f = 0; f < bins_.features.size(); ++f)
             if (ensemble.categories[f] != bins_.features[f].categories)
                 throw InputError("feature " + std::to_string(f) + " has " +
                                  std::to_string(bins_.features[f].categories) +
-                                 " categories in the bins and " +
+                                 " categories in the bins, but " +
                                  std::to_string(ensemble.categories[f]) + " in the ensemble");
     }
 
-    // Asks Python for the values of a tree's leaves.
-    static Booster::LeafValues asking(nb::callable minimisers) {
+    // Computes the values of a tree's leaves with the Python function `minimisers`.
+    static Booster::LeafValues leaf_values_from(nb::callable minimisers) {
         return [minimisers](std::span<const std::uint16_t> leaf_of_row, std::size_t leaves,
                             std::uint32_t output) {
             nb::gil_scoped_acquire acquire;
@@ -217,17 +231,20 @@ class Fit {
             auto array = new_array<std::uint16_t>({leaf_of_row.size()}, &data);
             std::copy(leaf_of_row.begin(), leaf_of_row.end(), data);
             auto values =
-                cast_to<DoubleArray>(minimisers(array, leaves, output), "what minimisers returns",
+                cast_to<DoubleArray>(minimisers(array, leaves, output), "the result of minimisers",
                                      "an array of doubles with one dimension");
-            check_length(values.shape(0), leaves, "what minimisers returns", "leaf");
-            check_finite({values.data(), leaves}, "what minimisers returns");
+            check_length(values.shape(0), leaves, "the result of minimisers", "leaf");
+            check_finite({values.data(), leaves}, "the result of minimisers");
             return copied(values);
         };
     }
 
     void check_raw(const Sample& sample, const DoubleMatrix& raw) const {
         if (raw.shape(0) != loss_.outputs() || raw.shape(1) != sample.rows())
-            throw InputError("raw predictions must have the shape (outputs, rows)");
+            throw InputError("raw predictions have shape " + shape_text(raw) +
+                             ", but must have shape (n_outputs, n_rows) = (" +
+                             std::to_string(loss_.outputs()) + ", " +
+                             std::to_string(sample.rows()) + ")");
         check_finite({raw.data(), raw.size()}, "raw predictions");
     }
 
@@ -243,25 +260,29 @@ class Fit {
 }  // namespace
 
 void bind_boost(nb::module_& module) {
-    nb::class_<Fit>(module, "Fit", "A boosting fit in progress: one call of round() a round.")
+    nb::class_<Fit>(
+        module, "Fit",
+        "A gradient boosting fit in progress; each call of round() runs one boosting round.")
         .def(nb::init<std::shared_ptr<BinnedMatrix>, const Bins&, DoubleMatrix, DoubleArray,
                       const Loss&, nb::dict, const std::string&, int>(),
              nb::arg("matrix"), nb::arg("bins"), nb::arg("target"), nb::arg("weight"),
              nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"))
         .def("set_holdout", &Fit::set_holdout, nb::arg("matrix"), nb::arg("target"),
-             nb::arg("weight"))
+             nb::arg("weight"), "Set the validation set, binned with the same bins.")
         .def("start", &Fit::start, nb::arg("raw"), nb::arg("holdout_raw").none() = nb::none(),
-             "Raw predictions (outputs, rows) to go on from.")
+             "Start from raw predictions of shape (n_outputs, n_rows).")
         .def("start_from", &Fit::start_from, nb::arg("constants"),
-             "The same raw prediction for every row, one constant an output.")
+             "Start from one constant per output, the same for every row.")
         .def("round", &Fit::round, nb::arg("ensemble"), nb::arg("gradients").none() = nb::none(),
              nb::arg("minimisers").none() = nb::none(),
-             "One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; "
-             "`minimisers("
-             "leaf_of_row, leaves, output)` then gives the leaves' values unless steps are "
-             "Newton's.")
-        .def("train_loss", &Fit::train_loss)
-        .def("holdout_loss", &Fit::holdout_loss)
-        .def("raw", &Fit::raw, nb::arg("holdout") = false)
-        .def("timings", &Fit::timings);
+             "Run one round: add one tree per output to the ensemble. `gradients` of shape "
+             "(n_outputs, n_rows, 2) holds pairs of gradient and Hessian that replace those of the "
+             "loss. `minimisers(leaf_of_row, n_leaves, output)` returns the leaf values in that "
+             "case, unless the option `newton` is set.")
+        .def("train_loss", &Fit::train_loss,
+             "Return the mean training loss over at most 16,384 evenly spaced rows.")
+        .def("holdout_loss", &Fit::holdout_loss, "Return the mean loss on the validation set.")
+        .def("raw", &Fit::raw, nb::arg("holdout") = false,
+             "Return the raw predictions, shape (n_outputs, n_rows).")
+        .def("timings", &Fit::timings, "Return the seconds spent in each phase of the rounds.");
 }

@@ -28,7 +28,9 @@ Criterion criterion_named(const std::string& name) {
     if (name == "squared_error") return Criterion::squared;
     if (name == "absolute_error") return Criterion::absolute;
     if (name == "poisson") return Criterion::poisson;
-    throw InputError("unknown criterion '" + name + "'");
+    throw InputError(
+        "criterion='" + name +
+        "' is unknown; pass 'gini', 'entropy', 'squared_error', 'absolute_error' or 'poisson'");
 }
 
 CartOptions options_of(const nb::dict& given) {
@@ -48,12 +50,12 @@ CartOptions options_of(const nb::dict& given) {
     options.take("monotone", cart.monotone);
     options.take("competitors", cart.competitors);
     options.take("surrogates", cart.surrogates);
-    options.refuse_others();
+    options.reject_unknown();
     return cart;
 }
 
-// Keeps together what growing needs for as long as trees are grown. Targets and weights are copied:
-// what the caller changes after they were checked would lead out of the sums over classes.
+// Everything that growing trees on one table needs. Targets and weights are copied: if the caller
+// changed a class number after the check, it could index outside the sums over classes.
 class CartFit {
   public:
     CartFit(std::shared_ptr<CodedTable> table, nb::object target, std::uint32_t outputs,
@@ -64,11 +66,13 @@ class CartFit {
           weights_(weights.data(), weights.data() + weights.shape(0)),
           options_(options_of(options)),
           team_(threads) {
-        if (outputs == 0) throw InputError("a target has at least one output");
-        check_at_most(outputs, kMostOutputs, "outputs");
+        if (outputs == 0)
+            throw InputError("outputs=0 is too small; a target has at least one output");
+        check_at_most(outputs, kMaxOutputs, "outputs");
         target_.outputs = outputs;
         std::size_t rows = take_target(target);
-        if (table_->rows == 0) throw InputError("there are no rows");
+        if (table_->rows == 0)
+            throw InputError("the table has no rows; at least one row is needed");
         check_length(rows, table_->rows, "targets");
         check_weights(weights_, rows);
         check_products();
@@ -77,29 +81,32 @@ class CartFit {
         growers_.resize(team_.size());
     }
 
-    // One tree for each key, each on a bag of its own.
+    // Grows one tree per key, each on a bag of its own.
     void grow(Ensemble& ensemble, const std::vector<std::uint64_t>& keys, std::size_t draws,
               bool replace, bool balanced) {
         check(ensemble);
         check_between(static_cast<double>(draws), 1, static_cast<double>(table_->rows), "draws");
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         LongCall call;
         std::vector<Tree> trees(keys.size());
         team_.run(keys.size(), [&](std::size_t i, int worker) {
             Bag bag = draw_bag(table_->rows, draws, replace, weights_, keys[i]);
             if (balanced) balance(bag);
-            if (bag.rows.empty()) throw InputError("a bag drew no row of weight above 0");
+            if (bag.rows.empty())
+                throw InputError(
+                    "a bag holds no row with positive weight; give more rows a positive weight");
             trees[i] = grower(worker).grow(bag, keys[i], false, nullptr).tree;
         });
         for (Tree& tree : trees) ensemble.add(std::move(tree));
     }
 
-    // One tree on all rows whose weight is above 0, with all that is known of its nodes.
+    // Grows one tree on all rows with positive weight, with the statistics of its nodes.
     std::shared_ptr<CartTree> grow_one(std::uint64_t key) {
-        InUse now(in_use_, kName);
+        InUse guard(in_use_, kName);
         LongCall call;
         Bag bag = draw_bag(table_->rows, table_->rows, false, weights_, key);
-        if (bag.rows.empty()) throw InputError("no row has a weight above 0");
+        if (bag.rows.empty())
+            throw InputError("no row has a positive weight; at least one weight must be > 0");
         if (!shared_grower_)
             shared_grower_ = make_cart_grower(*table_, target_, options_, team_.size());
         return std::make_shared<CartTree>(shared_grower_->grow(bag, key, true, &team_));
@@ -108,37 +115,41 @@ class CartFit {
   private:
     static constexpr const char* kName = "the fit";
 
-    // Checks the target, and returns its number of rows.
+    // Checks and copies the target. Returns its number of rows.
     std::size_t take_target(nb::object target) {
         if (!class_counts_.empty())
-            return take_several_classes(cast_to<ClassMatrix>(
-                target, "the target", "a matrix of unsigned 32-bit numbers of classes"));
+            return take_several_classes(
+                cast_to<ClassMatrix>(target, "the target", "a matrix of class numbers (uint32)"));
         if (nb::isinstance<ClassArray>(target)) {
             take_classes(nb::cast<ClassArray>(target));
             for (std::uint32_t which : classes_)
                 if (which >= target_.outputs)
-                    throw InputError("class " + std::to_string(which) +
-                                     " is out of range: there are " +
-                                     std::to_string(target_.outputs));
+                    throw InputError("class number " + std::to_string(which) +
+                                     " is out of range; it must be below the number of classes (" +
+                                     std::to_string(target_.outputs) + ")");
             return classes_.size();
         }
         auto numbers = cast_to<DoubleMatrix>(
-            target, "the target", "an array of unsigned 32-bit classes or a matrix of doubles");
+            target, "the target", "an array of class numbers (uint32) or a matrix of doubles");
         if (numbers.shape(0) != target_.outputs)
-            throw InputError("a target of numbers must have the shape (outputs, rows)");
+            throw InputError("target has shape " + shape_text(numbers) +
+                             ", but must have shape (n_outputs, n_rows) with n_outputs=" +
+                             std::to_string(target_.outputs));
         numbers_.assign(numbers.data(), numbers.data() + numbers.size());
         check_finite(numbers_, "targets");
         target_.numbers = numbers_;
         return numbers.shape(1);
     }
 
-    // Sums over a bag of weights times targets, centred or not, must be finite.
+    // Sums of weights times targets over a bag must be finite, whether the targets are centred or
+    // not.
     void check_products() const {
         double weight = 1, number = 1;
-        for (double one : weights_) weight = std::max(weight, one);
-        for (double one : numbers_) number = std::max(number, std::abs(one));
+        for (double w : weights_) weight = std::max(weight, w);
+        for (double y : numbers_) number = std::max(number, std::abs(y));
         if (!std::isfinite(2 * number * weight * static_cast<double>(table_->rows)))
-            throw InputError("targets times weights are too large to add up; rescale them");
+            throw InputError(
+                "the sum of weights times targets overflows; rescale the targets or the weights");
     }
 
     template <class Array>
@@ -147,20 +158,28 @@ class CartFit {
         target_.classes = classes_;
     }
 
-    std::size_t take_several_classes(const ClassMatrix& places) {
-        take_classes(places);
-        if (places.shape(0) != class_counts_.size())
-            throw InputError("one row of classes a target");
-        std::size_t first = 0, rows = places.shape(1);
+    std::size_t take_several_classes(const ClassMatrix& codes) {
+        take_classes(codes);
+        if (codes.shape(0) != class_counts_.size())
+            throw InputError("target has " + std::to_string(codes.shape(0)) +
+                             " rows of class numbers, but class_counts has " +
+                             std::to_string(class_counts_.size()) +
+                             " entries; pass one row per target");
+        std::size_t first = 0, rows = codes.shape(1);
         for (std::size_t t = 0; t < class_counts_.size(); ++t) {
             for (std::size_t i = 0; i < rows; ++i) {
-                std::uint32_t place = classes_[t * rows + i];
-                if (place < first || place >= first + class_counts_[t])
-                    throw InputError("the place of a class is out of range");
+                std::uint32_t code = classes_[t * rows + i];
+                if (code < first || code >= first + class_counts_[t])
+                    throw InputError("class number " + std::to_string(code) + " of target " +
+                                     std::to_string(t) + " is out of range; it must lie in [" +
+                                     std::to_string(first) + ", " +
+                                     std::to_string(first + class_counts_[t]) + ")");
             }
             first += class_counts_[t];
         }
-        if (first != target_.outputs) throw InputError("the targets have other classes in all");
+        if (first != target_.outputs)
+            throw InputError("class_counts sums to " + std::to_string(first) + ", but outputs is " +
+                             std::to_string(target_.outputs));
         target_.class_counts = class_counts_;
         return rows;
     }
@@ -170,12 +189,15 @@ class CartFit {
         std::uint32_t outputs = vectors ? target_.outputs : 1;
         if (ensemble.features != table_->columns.size() || ensemble.outputs != outputs ||
             ensemble.vector_leaves != vectors)
-            throw InputError("the ensemble does not fit the target");
+            throw InputError("the ensemble does not match the table and the target: it must have " +
+                             std::to_string(table_->columns.size()) + " features, " +
+                             std::to_string(outputs) +
+                             " outputs and vector_leaves=" + (vectors ? "True" : "False"));
         for (std::size_t f = 0; f < table_->columns.size(); ++f)
             if (ensemble.categories[f] != table_->columns[f].categories())
                 throw InputError("feature " + std::to_string(f) + " has " +
                                  std::to_string(table_->columns[f].categories()) +
-                                 " categories in the table and " +
+                                 " categories in the table, but " +
                                  std::to_string(ensemble.categories[f]) + " in the ensemble");
     }
 
@@ -184,10 +206,10 @@ class CartFit {
         return *growers_[worker];
     }
 
-    // Weights by which the classes of a bag weigh the same.
+    // Rescales the weights of a bag so that all classes have the same total weight.
     void balance(Bag& bag) const {
         if (!target_.is_classes() || !class_counts_.empty())
-            throw InputError("only the classes of one target can be balanced");
+            throw InputError("balanced=True needs a single target of classes");
         std::vector<double> mass(target_.outputs);
         double total = 0;
         for (std::size_t i = 0; i < bag.rows.size(); ++i) {
@@ -205,13 +227,13 @@ class CartFit {
     CartTarget target_;
     CartOptions options_;
     Team team_;
-    std::vector<std::unique_ptr<CartGrower>> growers_;  // one a thread
+    std::vector<std::unique_ptr<CartGrower>> growers_;  // one per thread
     std::unique_ptr<CartGrower> shared_grower_;
     std::atomic<bool> in_use_ = false;
 };
 
-// The splits of all nodes besides their own, in arrays: what NodeSplits in Python is made of. A
-// tree of many rows has millions of them, as many dicts would take seconds and gigabytes.
+// The competing or surrogate splits of all nodes in flat arrays, from which Python builds
+// NodeSplits. A large tree has millions of them; as dicts they would take seconds and gigabytes.
 class SplitColumns {
   public:
     SplitColumns(std::size_t nodes, std::size_t splits)
@@ -221,7 +243,7 @@ class SplitColumns {
 
     void begin(std::size_t node, std::size_t splits) { count_[node] = splits; }
 
-    // Returns the place of the split.
+    // Returns the index of the split.
     std::size_t add(const Cut& cut) {
         feature_[size_] = cut.feature;
         threshold_[size_] = cut.nominal ? std::numeric_limits<double>::quiet_NaN() : cut.threshold;
@@ -233,7 +255,7 @@ class SplitColumns {
         return size_++;
     }
 
-    // The arguments of NodeSplits, with further columns.
+    // The constructor arguments of NodeSplits; `more` holds further columns.
     nb::tuple arguments(nb::dict more) const {
         nb::dict columns;
         columns["feature"] = features_;
@@ -251,7 +273,7 @@ class SplitColumns {
     nb::dict left_categories_;
 };
 
-// About how many nanoseconds a node takes here.
+// Approximate time per node in nanoseconds, for check_interrupt.
 constexpr std::size_t kNodeSteps = 100;
 
 nb::tuple competitors_of(const CartTree& self) {
@@ -284,9 +306,9 @@ nb::tuple surrogates_of(const CartTree& self) {
         const std::vector<Surrogate>& surrogates = self.nodes[at].surrogates;
         splits.begin(at, surrogates.size());
         for (const Surrogate& surrogate : surrogates) {
-            std::size_t place = splits.add(surrogate.cut);
-            reversed[place] = surrogate.reversed;
-            agreement[place] = surrogate.agreement;
+            std::size_t index = splits.add(surrogate.cut);
+            reversed[index] = surrogate.reversed;
+            agreement[index] = surrogate.agreement;
         }
     }
     return splits.arguments(more);
@@ -294,7 +316,8 @@ nb::tuple surrogates_of(const CartTree& self) {
 
 nb::dict details(const CartTree& self) {
     std::size_t size = self.nodes.size();
-    if (size == 0) throw InputError("the nodes of a tree of a forest are not described");
+    if (size == 0)
+        throw InputError("this tree has no node statistics; only trees of grow_one have them");
     std::size_t outputs = self.node_values.size() / size;
     double *weight, *impurity, *value;
     std::int64_t* rows;
@@ -322,7 +345,7 @@ std::shared_ptr<CodedTable> code_values(nb::object data, std::vector<std::uint32
     check_length(categories.size(), table.columns.size(), "categories", "column");
     for (std::uint32_t levels : categories)
         check_at_most(levels, kMaxCategories, "levels in a column");
-    check_at_most(table.rows, kMostRows, "rows");
+    check_at_most(table.rows, kMaxRows, "rows");
     LongCall call;
     Team team(threads);
     return std::make_shared<CodedTable>(CodedTable::exact(table, categories, team));
@@ -332,7 +355,7 @@ std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const s
                                       int threads) {
     HeldTable table = table_of(data);
     check_length(bins.features.size(), table.columns.size(), "bins", "column");
-    check_at_most(table.rows, kMostRows, "rows");
+    check_at_most(table.rows, kMaxRows, "rows");
     Isa chosen = parse_isa(isa);
     LongCall call;
     Team team(threads);
@@ -341,14 +364,14 @@ std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const s
 
 void add_to(const CartTree& self, Ensemble& ensemble) {
     if (auto fault = find_fault(ensemble, self.tree))
-        throw InputError("the tree does not fit the ensemble: " + *fault);
+        throw InputError("the tree does not match the ensemble: " + *fault);
     ensemble.add(self.tree);
 }
 
 nb::ndarray<nb::numpy, std::uint32_t> bag_counts(std::size_t rows, std::size_t draws, bool replace,
                                                  std::uint64_t key) {
-    if (rows == 0) throw InputError("a bag needs rows to draw from");
-    check_at_most(rows, kMostRows, "rows");
+    if (rows == 0) throw InputError("rows=0 is too small; a bag is drawn from at least one row");
+    check_at_most(rows, kMaxRows, "rows");
     check_between(static_cast<double>(draws), 1, static_cast<double>(rows), "draws");
     LongCall call;
     std::vector<std::uint32_t> times = times_drawn(rows, draws, replace, key);
@@ -359,7 +382,8 @@ nb::ndarray<nb::numpy, std::uint32_t> bag_counts(std::size_t rows, std::size_t d
 }  // namespace
 
 void bind_cart(nb::module_& module) {
-    nb::class_<CodedTable>(module, "CodedTable", "A table as codes in the order of its values.")
+    nb::class_<CodedTable>(module, "CodedTable",
+                           "A table whose values are replaced by integer codes in the same order.")
         .def_prop_ro("n_rows", [](const CodedTable& self) { return self.rows; })
         .def(
             "n_codes",
@@ -367,18 +391,22 @@ void bind_cart(nb::module_& module) {
                 check_index(feature, self.columns.size(), "feature");
                 return self.columns[feature].codes;
             },
-            nb::arg("feature"), "Number of codes, the one for missing values included.");
+            nb::arg("feature"),
+            "Return the number of codes of a feature, including the one for missing values.");
 
     module.def("code_values", code_values, nb::arg("data"), nb::arg("categories"),
-               nb::arg("threads"), "One code a distinct value of each column.");
+               nb::arg("threads"), "Code a table with one code per distinct value of each column.");
     module.def("code_bins", code_bins, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
-               nb::arg("threads"), "One code a bin of each column.");
+               nb::arg("threads"), "Code a table with one code per bin of each column.");
 
-    nb::class_<CartTree>(module, "CartTree", "A tree with all that is known of its nodes.")
-        .def("details", details, "Rows, weight, impurity, value, competitors and surrogates.")
-        .def("add_to", add_to, nb::arg("ensemble"));
+    nb::class_<CartTree>(module, "CartTree", "A tree with the statistics of its nodes.")
+        .def("details", details,
+             "Return rows, weight, impurity, value, competing splits and surrogate splits of all "
+             "nodes.")
+        .def("add_to", add_to, nb::arg("ensemble"), "Append the tree to an ensemble.");
 
-    nb::class_<CartFit>(module, "CartFit", "Grows trees by impurity on one table and target.")
+    nb::class_<CartFit>(module, "CartFit",
+                        "Grows CART trees (split by impurity) on one table and target.")
         .def(nb::init<std::shared_ptr<CodedTable>, nb::object, std::uint32_t, DoubleArray, nb::dict,
                       int, std::vector<std::uint32_t>>(),
              nb::arg("table"), nb::arg("target"), nb::arg("outputs"), nb::arg("weights"),
@@ -386,10 +414,10 @@ void bind_cart(nb::module_& module) {
              nb::arg("class_counts") = std::vector<std::uint32_t>{})
         .def("grow", &CartFit::grow, nb::arg("ensemble"), nb::arg("keys"), nb::arg("draws"),
              nb::arg("replace"), nb::arg("balanced") = false,
-             "Adds one tree for each key, grown on a bag of `draws` rows.")
-        .def("grow_one", &CartFit::grow_one, nb::arg("key"), "One tree on all rows.");
+             "Append one tree per key, each grown on a bag of `draws` rows.")
+        .def("grow_one", &CartFit::grow_one, nb::arg("key"), "Grow one tree on all rows.");
 
     module.def("bag_counts", bag_counts, nb::arg("rows"), nb::arg("draws"), nb::arg("replace"),
                nb::arg("key"),
-               "How often each row is in the bag that a tree with this key was grown on.");
+               "Return how often each row occurs in the bag of the tree with this key.");
 }

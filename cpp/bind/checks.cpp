@@ -16,42 +16,43 @@ std::string text_of(double value) {
 
 }  // namespace
 
-void refuse_type(nb::handle value, const std::string& what, const char* wanted) {
+void raise_type_error(nb::handle value, const std::string& what, const char* wanted) {
     std::string message = what + " must be " + wanted + ", not " + Py_TYPE(value.ptr())->tp_name;
-    if (PyLong_CheckExact(value.ptr())) {  // of the right kind, and out of range
+    if (PyLong_CheckExact(value.ptr())) {  // an int of the wrong size: name its value
         nb::object text = nb::steal(PyObject_Repr(value.ptr()));
         if (text.is_valid())
             message += std::string(" ") + nb::borrow<nb::str>(text).c_str();
         else
-            PyErr_Clear();  // too many digits to print
+            PyErr_Clear();  // an int with too many digits to print
     }
     throw nb::type_error(message.c_str());
 }
 
 void check_length(std::size_t given, std::size_t wanted, const char* what, const char* each) {
     if (given != wanted)
-        throw InputError(std::string(what) + " must have one entry per " + each + ": " +
-                         std::to_string(given) + " were given for " + std::to_string(wanted) + " " +
-                         each + "s");
+        throw InputError(std::string(what) + " has " + std::to_string(given) +
+                         " entries, but there are " + std::to_string(wanted) + " " + each +
+                         "s; pass one entry per " + each);
 }
 
 void check_at_most(std::size_t given, std::size_t most, const char* what) {
     if (given > most)
-        throw InputError("there may be at most " + std::to_string(most) + " " + what + ", not " +
-                         std::to_string(given));
+        throw InputError("there are " + std::to_string(given) + " " + what + ", but at most " +
+                         std::to_string(most) + " are supported");
 }
 
 void check_index(std::size_t index, std::size_t size, const char* what) {
     if (index >= size)
-        throw nb::index_error(("there is no " + std::string(what) + " " + std::to_string(index) +
-                               ": there are " + std::to_string(size))
+        throw nb::index_error((std::string(what) + " " + std::to_string(index) +
+                               " is out of range; the number of " + what + "s is " +
+                               std::to_string(size))
                                   .c_str());
 }
 
 void check_finite(std::span<const double> values, const char* what) {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (!std::isfinite(values[i]))
-            throw InputError(std::string(what) + " must be finite, and entry " + std::to_string(i) +
+            throw InputError(std::string(what) + " must be finite, but entry " + std::to_string(i) +
                              " is " + text_of(values[i]));
 }
 
@@ -61,11 +62,12 @@ void check_weights(std::span<const double> weights, std::size_t rows) {
     double sum = 0;
     for (std::size_t i = 0; i < weights.size(); ++i) {
         if (!(weights[i] >= 0))
-            throw InputError("weights must not be negative, and that of row " + std::to_string(i) +
-                             " is " + text_of(weights[i]));
+            throw InputError("weights must not be negative or NaN, but the weight of row " +
+                             std::to_string(i) + " is " + text_of(weights[i]));
         sum += weights[i];
     }
-    if (!std::isfinite(sum)) throw InputError("weights and their sum must be finite");
+    if (!std::isfinite(sum))
+        throw InputError("the sum of the weights is not finite; pass finite, smaller weights");
 }
 
 void check_between(double value, double least, double most, const char* what) {
@@ -79,5 +81,5 @@ void check_between(double value, double least, double most, const char* what) {
 void check_columns(const bosquet::Ensemble& ensemble, std::size_t columns) {
     if (columns != ensemble.features)
         throw InputError("the model has " + std::to_string(ensemble.features) +
-                         " features, the data has " + std::to_string(columns));
+                         " features, but the data has " + std::to_string(columns) + " columns");
 }

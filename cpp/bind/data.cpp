@@ -17,7 +17,8 @@ using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 ColumnType type_of(nb::dlpack::dtype dtype) {
     using Code = nb::dlpack::dtype_code;
     auto code = static_cast<Code>(dtype.code);
-    if (dtype.lanes != 1) throw InputError("a column must hold single numbers");
+    if (dtype.lanes != 1)
+        throw InputError("a column must hold scalars, not vectors of several numbers");
     if (code == Code::Float && dtype.bits == 32) return ColumnType::f32;
     if (code == Code::Float && dtype.bits == 64) return ColumnType::f64;
     bool is_signed = code == Code::Int;
@@ -33,7 +34,8 @@ ColumnType type_of(nb::dlpack::dtype dtype) {
                 return is_signed ? ColumnType::i64 : ColumnType::u64;
         }
     }
-    throw InputError("a column must hold 32- or 64-bit floats, integers or booleans");
+    throw InputError(
+        "a column has an unsupported dtype; pass float32, float64, integers or booleans");
 }
 
 Column column_of(const AnyArray& array, std::size_t axis_offset, std::size_t axis) {
@@ -53,18 +55,19 @@ HeldTable table_of(nb::handle data) {
     constexpr const char* kArray = "an array of numbers in the byte order of the machine";
     HeldTable table;
     if (nb::isinstance<nb::list>(data)) {
-        // Not the list itself: reading a column may run Python code that changes it.
+        // A copy of the list: reading a column may run Python code that changes the list.
         nb::tuple columns(nb::borrow<nb::list>(data));
-        check_at_most(columns.size(), kMostColumns, "columns");
+        check_at_most(columns.size(), kMaxColumns, "columns");
         for (nb::handle item : columns) {
             std::string number = std::to_string(table.columns.size());
             auto array = cast_to<AnyArray>(item, "column " + number, kArray);
             if (array.ndim() != 1)
-                throw InputError("column " + number + " must have one dimension");
+                throw InputError("column " + number + " has " + std::to_string(array.ndim()) +
+                                 " dimensions, but must have one");
             if (!table.columns.empty() && array.shape(0) != table.rows)
-                throw InputError("columns must have the same length: column " + number + " has " +
-                                 std::to_string(array.shape(0)) + " rows, those before it " +
-                                 std::to_string(table.rows));
+                throw InputError("columns must have the same length, but column " + number +
+                                 " has " + std::to_string(array.shape(0)) +
+                                 " rows and column 0 has " + std::to_string(table.rows));
             table.rows = array.shape(0);
             table.columns.push_back(column_of(array, 0, 0));
             table.arrays.push_back(std::move(array));
@@ -72,8 +75,10 @@ HeldTable table_of(nb::handle data) {
         return table;
     }
     auto matrix = cast_to<AnyArray>(data, "data", kArray);
-    if (matrix.ndim() != 2) throw InputError("a matrix must have two dimensions");
-    check_at_most(matrix.shape(1), kMostColumns, "columns");
+    if (matrix.ndim() != 2)
+        throw InputError("data has " + std::to_string(matrix.ndim()) +
+                         " dimensions, but must have two");
+    check_at_most(matrix.shape(1), kMaxColumns, "columns");
     table.rows = matrix.shape(0);
     for (std::size_t f = 0; f < matrix.shape(1); ++f)
         table.columns.push_back(column_of(matrix, f, 1));
@@ -88,10 +93,10 @@ const FeatureBins& bins_of(const Bins& bins, std::size_t feature) {
     return bins.features[feature];
 }
 
-Bins learn(nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights,
-           int max_bins, std::size_t sample_rows, std::uint64_t seed, int threads) {
+Bins learn_from(nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights,
+                int max_bins, std::size_t sample_rows, std::uint64_t seed, int threads) {
     HeldTable table = table_of(data);
-    check_at_most(table.rows, kMostRows, "rows");
+    check_at_most(table.rows, kMaxRows, "rows");
     check_between(max_bins, 2, 255, "max_bins");
     if (!categories.empty())
         check_length(categories.size(), table.columns.size(), "categories", "column");
@@ -106,11 +111,11 @@ Bins learn(nb::object data, std::vector<std::uint32_t> categories, DoubleArray w
     return bins;
 }
 
-std::shared_ptr<BinnedMatrix> put_into_bins(nb::object data, const Bins& bins,
-                                            const std::string& isa, int threads) {
+std::shared_ptr<BinnedMatrix> bin_values(nb::object data, const Bins& bins, const std::string& isa,
+                                         int threads) {
     HeldTable table = table_of(data);
     check_length(bins.features.size(), table.columns.size(), "bins", "column");
-    check_at_most(table.rows, kMostRows, "rows");
+    check_at_most(table.rows, kMaxRows, "rows");
     Isa chosen = parse_isa(isa);
     LongCall call;
     Team team(threads);
@@ -127,28 +132,32 @@ std::uint32_t bin_of(const BinnedMatrix& matrix, std::size_t feature, std::size_
 }  // namespace
 
 void bind_data(nb::module_& module) {
-    nb::class_<Bins>(module, "Bins", "What binning learned of each column.")
+    nb::class_<Bins>(
+        module, "Bins",
+        "The bins of each column: edges of quantitative columns, categories of nominal ones.")
         .def_prop_ro("n_features", [](const Bins& self) { return self.features.size(); })
         .def(
             "edges",
             [](const Bins& self, std::size_t feature) {
                 return to_array(bins_of(self, feature).edges);
             },
-            nb::arg("feature"), "Upper edges of the bins of a quantitative column.")
+            nb::arg("feature"), "Return the upper edges of the bins of a quantitative column.")
         .def(
             "n_bins",
             [](const Bins& self, std::size_t feature) { return bins_of(self, feature).bins(); },
-            nb::arg("feature"), "Number of bins, the one for missing values included.");
+            nb::arg("feature"),
+            "Return the number of bins of a feature, including the one for missing values.");
 
-    module.def("learn_bins", learn, nb::arg("data"), nb::arg("categories"), nb::arg("weights"),
+    module.def("learn_bins", learn_from, nb::arg("data"), nb::arg("categories"), nb::arg("weights"),
                nb::arg("max_bins"), nb::arg("sample_rows"), nb::arg("seed"), nb::arg("threads"),
-               "Learns where to cut each column of a matrix or a list of columns.");
+               "Learn the bins of each column of a matrix or of a list of columns.");
 
-    nb::class_<BinnedMatrix>(module, "BinnedMatrix", "A table in bins.")
+    nb::class_<BinnedMatrix>(module, "BinnedMatrix",
+                             "A table whose values are replaced by the numbers of their bins.")
         .def_prop_ro("n_rows", &BinnedMatrix::rows)
         .def("bin", bin_of, nb::arg("feature"), nb::arg("row"),
-             "The bin of one value; 0 is missing.");
+             "Return the bin of one value; 0 is the bin of missing values.");
 
-    module.def("bin_table", put_into_bins, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
-               nb::arg("threads"), "Puts a table into bins.");
+    module.def("bin_table", bin_values, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
+               nb::arg("threads"), "Replace the values of a table by the numbers of their bins.");
 }

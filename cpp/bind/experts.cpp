@@ -18,22 +18,23 @@ namespace {
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
-using MaybeMask = std::optional<Mask>;
+using OptionalMask = std::optional<Mask>;
 
-// A mixture that one call at a time works on.
+// A mixture that rejects a second call while one is running.
 struct Mixture : ExpertMixture {
     using ExpertMixture::ExpertMixture;
     explicit Mixture(const ExpertMixture& other) : ExpertMixture(other) {}
     std::atomic<bool> in_use = false;
 };
 
-// The same function, refused while another call works on the mixture: `run` releases the GIL.
+// Wraps a function so that it is rejected while another call uses the mixture: `run` releases the
+// GIL.
 template <auto Function>
 struct Guarded;
 template <class Result, class Self, class... Arguments, Result (*Function)(Self&, Arguments...)>
 struct Guarded<Function> {
     static Result call(Mixture& self, Arguments... arguments) {
-        InUse now(self.in_use, "the mixture");
+        InUse guard(self.in_use, "the mixture");
         return Function(self, std::forward<Arguments>(arguments)...);
     }
 };
@@ -43,18 +44,23 @@ constexpr auto guarded = Guarded<Function>::call;
 std::size_t rows_of(const ExpertMixture& self, const Numbers& forecasts) {
     std::size_t per_row = self.experts() * self.width();
     if (forecasts.size() == 0 || forecasts.size() % per_row != 0)
-        throw InputError("forecasts are of another number of experts than the mixture");
+        throw InputError("forecasts has " + std::to_string(forecasts.size()) +
+                         " entries, but must have a positive multiple of " +
+                         std::to_string(per_row) + " (n_experts times the numbers per forecast)");
     return forecasts.size() / per_row;
 }
 
-Awake mask_of(const ExpertMixture& self, const MaybeMask& mask, std::size_t rows) {
+Awake mask_of(const ExpertMixture& self, const OptionalMask& mask, std::size_t rows) {
     if (!mask) return nullptr;
     if (mask->size() != rows * self.experts())
-        throw InputError("awake must have one entry for each forecast");
+        throw InputError("awake has " + std::to_string(mask->size()) +
+                         " entries, but must have shape (n_rows, n_experts) = (" +
+                         std::to_string(rows) + ", " + std::to_string(self.experts()) + ")");
     return mask->data();
 }
 
-// Predictions of the open step: a number, or an array of (rows,), (classes,) or (rows, classes).
+// Returns the predictions of the open step: a float, or an array of shape (n_rows,), (n_classes,)
+// or (n_rows, n_classes).
 nb::object predictions(const ExpertMixture& self) {
     std::size_t rows = self.open_rows(), width = self.width();
     if (rows == 1 && width == 1) return nb::float_(self.row(0).prediction[0]);
@@ -68,17 +74,17 @@ nb::object predictions(const ExpertMixture& self) {
     return nb::cast(result);
 }
 
-nb::object open_step(ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
+nb::object open_step(ExpertMixture& self, Numbers forecasts, OptionalMask mask) {
     std::size_t rows = rows_of(self, forecasts);
     self.open(forecasts.data(), mask_of(self, mask, rows), rows);
     return predictions(self);
 }
 
-nb::dict run(ExpertMixture& self, Numbers forecasts, DoubleArray truths, MaybeMask mask,
+nb::dict run(ExpertMixture& self, Numbers forecasts, DoubleArray truths, OptionalMask mask,
              std::size_t block, bool keep) {
     std::size_t rows = rows_of(self, forecasts), width = self.width(), experts = self.experts();
-    if (truths.shape(0) != rows) throw InputError("there must be one truth for each row");
-    if (block == 0) throw InputError("a block has at least one row");
+    check_length(truths.shape(0), rows, "truths");
+    if (block == 0) throw InputError("block=0 is too small; a block has at least one row");
     nb::dict result;
     History history;
     if (keep) {
@@ -104,12 +110,12 @@ nb::ndarray<nb::numpy, double> bounds(const ExpertMixture& self) {
     return result;
 }
 
-nb::ndarray<nb::numpy, double> weights(ExpertMixture& self, MaybeMask mask) {
+nb::ndarray<nb::numpy, double> weights(ExpertMixture& self, OptionalMask mask) {
     double* out;
     Awake awake = mask_of(self, mask, 1);
     bool any = awake == nullptr;
     for (std::size_t k = 0; !any && k < self.experts(); ++k) any = awake[k];
-    if (!any) throw InputError("every expert is asleep");
+    if (!any) throw InputError("awake is False for every expert; at least one must be awake");
     auto result = new_array<double>({self.experts()}, &out);
     self.weights(awake, out);
     return result;
@@ -136,13 +142,14 @@ nb::dict totals(const ExpertMixture& self) {
     return result;
 }
 
-void must_be_open(const ExpertMixture& self) {
-    if (!self.is_open()) throw InputError("there is no open step: predict first");
+void check_open(const ExpertMixture& self) {
+    if (!self.is_open()) throw InputError("no step is open; call open first");
 }
 
-// Forecasts of the open step, to be opened again; 0 for experts asleep.
+// Returns the forecasts of the open step, 0 for experts that are asleep. The caller can open the
+// step again with them.
 nb::ndarray<nb::numpy, double> open_forecasts(const ExpertMixture& self) {
-    must_be_open(self);
+    check_open(self);
     std::size_t rows = self.open_rows(), width = self.width(), per_row = self.experts() * width;
     double* out;
     auto result = new_array<double>({rows, per_row}, &out);
@@ -155,7 +162,7 @@ nb::ndarray<nb::numpy, double> open_forecasts(const ExpertMixture& self) {
 }
 
 nb::ndarray<nb::numpy, std::uint8_t> open_awake(const ExpertMixture& self) {
-    must_be_open(self);
+    check_open(self);
     std::uint8_t* out;
     auto result = new_array<std::uint8_t>({self.open_rows(), self.experts()}, &out);
     for (std::size_t i = 0; i < self.open_rows(); ++i)
@@ -165,7 +172,7 @@ nb::ndarray<nb::numpy, std::uint8_t> open_awake(const ExpertMixture& self) {
 }
 
 nb::ndarray<nb::numpy, double> open_weights(const ExpertMixture& self) {
-    must_be_open(self);
+    check_open(self);
     double* out;
     auto result = new_array<double>({self.open_rows(), self.experts()}, &out);
     for (std::size_t i = 0; i < self.open_rows(); ++i)
@@ -174,7 +181,7 @@ nb::ndarray<nb::numpy, double> open_weights(const ExpertMixture& self) {
 }
 
 nb::ndarray<nb::numpy, double> open_predictions(const ExpertMixture& self) {
-    must_be_open(self);
+    check_open(self);
     double* out;
     auto result = new_array<double>({self.open_rows(), self.width()}, &out);
     for (std::size_t i = 0; i < self.open_rows(); ++i)
@@ -184,7 +191,7 @@ nb::ndarray<nb::numpy, double> open_predictions(const ExpertMixture& self) {
 }
 
 nb::ndarray<nb::numpy, std::int64_t> open_chosen(const ExpertMixture& self) {
-    must_be_open(self);
+    check_open(self);
     std::int64_t* out;
     auto result = new_array<std::int64_t>({self.open_rows()}, &out);
     for (std::size_t i = 0; i < self.open_rows(); ++i)
@@ -199,11 +206,12 @@ nb::dict state(const ExpertMixture& self) {
 }
 
 void restore(ExpertMixture& self, nb::dict given) {
-    nb::dict fields;  // a copy: reading a value may run code that changes the caller's
+    nb::dict fields;  // a copy: reading a value may run Python code that changes the dict
     fields.update(given);
     StateFields read;
     for (auto [name, values] : fields) {
-        auto field = cast_to<std::string>(name, "the name of a field", "text that UTF-8 can hold");
+        auto field =
+            cast_to<std::string>(name, "the name of a field", "a str that can be encoded as UTF-8");
         read.emplace_back(
             field, cast_to<std::vector<double>>(values, "field " + field, "a list of numbers"));
     }
@@ -217,24 +225,25 @@ void new_mixture(Mixture* self, const std::string& rule, std::vector<double> pri
                  std::uint64_t seed) {
     check_between(range, 0, kLargest, "range");
     check_between(rate, 0, kLargest, "rate");
-    for (double one : grid) check_between(one, 0, kLargest, "grid");
+    for (double entry : grid) check_between(entry, 0, kLargest, "grid");
     check_between(share, 0, 1, "share");
     check_between(penalty, 0, kLargest, "penalty");
     check_between(confidence, 0, 1, "confidence");
     check_between(quantile, 0, 1, "quantile");
-    check_at_most(classes, kMostOutputs, "classes");
-    RuleSetup of_rule{rule,  std::move(prior), range,   rate,      std::move(grid), relative_grid,
-                      share, penalty,          entropy, confidence};
-    new (self) Mixture(
-        {std::move(of_rule), loss_of_name(loss), quantile, classes, linearised, randomised, seed});
+    check_at_most(classes, kMaxOutputs, "classes");
+    RuleSetup rule_setup{
+        rule,  std::move(prior), range,   rate,      std::move(grid), relative_grid,
+        share, penalty,          entropy, confidence};
+    new (self) Mixture({std::move(rule_setup), loss_of_name(loss), quantile, classes, linearised,
+                        randomised, seed});
 }
 
 double rate(const ExpertMixture& self) { return self.rule().rate(); }
 
-// A step is closed by an assignment, after which Python does not look for signals: nobody is told
-// of an interrupt by a call whose step has counted all the same.
+// A step is closed by an assignment and not by a call: Python checks for signals after a call, so
+// that an interrupt could be raised although the step has been counted.
 nb::object write_only(const ExpertMixture&) {
-    throw nb::attribute_error("a truth can be assigned, not read");
+    throw nb::attribute_error("this attribute can only be assigned; assigning it closes the step");
 }
 
 void close_one(ExpertMixture& self, double truth) { self.close(&truth, 1); }
@@ -248,13 +257,16 @@ void close_judged(ExpertMixture& self, DoubleMatrix losses, DoubleArray own, Dou
     std::size_t rows = losses.shape(0);
     if (losses.shape(1) != self.experts() || excess.shape(0) != self.experts() ||
         own.shape(0) != rows || uniform.shape(0) != rows)
-        throw InputError("the losses do not have the shape of the step");
+        throw InputError("losses has shape " + shape_text(losses) +
+                         "; it must have shape (n_rows, n_experts), own and uniform (n_rows,) and "
+                         "excess (n_experts,) with n_experts=" +
+                         std::to_string(self.experts()));
     self.close_judged(losses.data(), own.data(), uniform.data(), excess.data(), rows);
 }
 
 void close_bandit(ExpertMixture& self, double loss) { self.close_bandit(loss); }
 
-nb::ndarray<nb::numpy, double> predict(ExpertMixture& self, Numbers forecasts, MaybeMask mask) {
+nb::ndarray<nb::numpy, double> predict(ExpertMixture& self, Numbers forecasts, OptionalMask mask) {
     std::size_t rows = rows_of(self, forecasts), width = self.width();
     double* out;
     auto result = new_array<double>({rows, width}, &out);
@@ -271,13 +283,14 @@ double bound_to_combination(const ExpertMixture& self, DoubleArray weights) {
     return self.rule().bound_to_combination(weights.data());
 }
 
-// A copy for a fit that goes on from here.
+// Returns a copy from which another fit continues.
 Mixture* copy_of(const ExpertMixture& self) { return new Mixture(self); }
 
 }  // namespace
 
 void bind_experts(nb::module_& module) {
-    nb::class_<Mixture>(module, "ExpertMixture", "Experts, a rule that weighs them, a loss.")
+    nb::class_<Mixture>(module, "ExpertMixture",
+                        "An online mixture of experts: a rule that weights them, and a loss.")
         .def("__init__", new_mixture, nb::arg("rule"), nb::arg("prior"), nb::arg("loss"),
              nb::kw_only(), nb::arg("range") = 0.0, nb::arg("rate") = 0.0,
              nb::arg("grid") = std::vector<double>{}, nb::arg("relative_grid") = false,
@@ -293,33 +306,45 @@ void bind_experts(nb::module_& module) {
         .def_prop_ro("rate", guarded<rate>)
         .def_prop_ro("totals", guarded<totals>)
         .def("open", guarded<open_step>, nb::arg("forecasts"), nb::arg("awake").none() = nb::none(),
-             "Predict from a step's forecasts, and wait for its truth.")
+             "Open a step: return the predictions from its forecasts; its truth closes it.")
         .def("open_forecasts", guarded<open_forecasts>,
-             "Forecasts of the open step; 0 for those asleep.")
-        .def("open_awake", guarded<open_awake>, "Who is awake in the open step.")
-        .def("open_weights", guarded<open_weights>, "The weights of the open step, a row each.")
-        .def("open_predictions", guarded<open_predictions>, "Its predictions, a row each.")
+             "Return the forecasts of the open step, 0 for experts that are asleep.")
+        .def("open_awake", guarded<open_awake>,
+             "Return which experts are awake in the open step, shape (n_rows, n_experts).")
+        .def("open_weights", guarded<open_weights>,
+             "Return the weights of the open step, shape (n_rows, n_experts).")
+        .def("open_predictions", guarded<open_predictions>,
+             "Return the predictions of the open step, shape (n_rows, n_outputs).")
         .def("open_chosen", guarded<open_chosen>,
-             "The experts that it follows, where they are drawn.")
+             "Return the expert drawn for each row of the open step (randomised and bandit rules).")
         .def_prop_rw("truth", guarded<write_only>, guarded<close_one>,
-                     "Assigning it closes the open step: the rule learns from the truth.")
+                     "The observed value (write-only). Assigning it closes the open step and "
+                     "updates the rule.")
         .def_prop_rw("truths", guarded<write_only>, guarded<close_block>,
-                     "The same for a step of several rows.")
+                     "The same for a step with several rows.")
         .def_prop_rw("bandit_loss", guarded<write_only>, guarded<close_bandit>,
-                     "The same with the loss of the expert that was drawn.")
+                     "The same with the loss of the drawn expert (bandit feedback).")
         .def("close_judged", guarded<close_judged>, nb::arg("losses"), nb::arg("own"),
              nb::arg("uniform"), nb::arg("excess"),
-             "Learn from losses that the caller has computed.")
+             "Close the open step with losses that the caller has computed.")
         .def("run", guarded<run>, nb::arg("forecasts"), nb::arg("truths"), nb::arg("awake").none(),
-             nb::arg("block"), nb::arg("keep"), "Open and close many steps, `block` rows each.")
+             nb::arg("block"), nb::arg("keep"),
+             "Open and close many steps of `block` rows each; return their history if `keep`.")
         .def("predict", guarded<predict>, nb::arg("forecasts"),
-             nb::arg("awake").none() = nb::none(), "What the present weights say of each row.")
-        .def("weights", guarded<weights>, nb::arg("awake").none() = nb::none())
-        .def("bounds", guarded<bounds>, "What the regret to each expert cannot exceed.")
-        .def("bound_with_shifts", guarded<bound_with_shifts>, nb::arg("shifts"))
-        .def("bound_to_combination", guarded<bound_to_combination>, nb::arg("weights"))
-        .def("copy", guarded<copy_of>,
-             "A mixture that goes on from here by itself; a step that is open is open in both.")
-        .def("state", guarded<state>, "Everything learned, by name.")
-        .def("restore", guarded<restore>, nb::arg("fields"));
+             nb::arg("awake").none() = nb::none(),
+             "Return the predictions of each row with the current weights.")
+        .def("weights", guarded<weights>, nb::arg("awake").none() = nb::none(),
+             "Return the weights of the next step.")
+        .def("bounds", guarded<bounds>,
+             "Return an upper bound of the regret to each expert; NaN where none is known.")
+        .def("bound_with_shifts", guarded<bound_with_shifts>, nb::arg("shifts"),
+             "Return an upper bound of the regret to the best sequence of experts with that many "
+             "shifts.")
+        .def("bound_to_combination", guarded<bound_to_combination>, nb::arg("weights"),
+             "Return an upper bound of the regret to a fixed combination of the experts.")
+        .def("copy", guarded<copy_of>, "Return an independent copy, with the open step.")
+        .def("state", guarded<state>,
+             "Return everything that the mixture has learned, as a dict of lists.")
+        .def("restore", guarded<restore>, nb::arg("fields"),
+             "Set the state that state() returned.");
 }

@@ -22,14 +22,15 @@ using Doubles = nb::ndarray<nb::numpy, double>;
 
 nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object background,
                        bool interactions, int threads, const std::string& isa) {
-    HeldTable table = table_of(data), against;
+    HeldTable table = table_of(data), background_table;
     check_columns(ensemble, table.columns.size());
     ShapOptions options;
     if (!background.is_none()) {
-        against = table_of(background);
-        check_columns(ensemble, against.columns.size());
-        if (against.rows == 0) throw InputError("the background has no rows");
-        options.background = &against;
+        background_table = table_of(background);
+        check_columns(ensemble, background_table.columns.size());
+        if (background_table.rows == 0)
+            throw InputError("background has no rows; at least one row is needed");
+        options.background = &background_table;
     }
     options.interactions = interactions;
     options.threads = std::max(1, threads);
@@ -39,40 +40,46 @@ nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object bac
     shape.push_back(ensemble.outputs);
     double *out, *base;
     Doubles values = new_array<double>(shape, &out);
-    Doubles start = new_array<double>({ensemble.outputs}, &base);
+    Doubles bases = new_array<double>({ensemble.outputs}, &base);
     {
         LongCall call;
         shap_values(ensemble, table, options, out, base);
     }
-    return nb::make_tuple(values, start);
+    return nb::make_tuple(values, bases);
 }
 
 void check_feature(const Ensemble& ensemble, std::uint32_t feature) {
     if (feature >= ensemble.features)
-        throw InputError("there is no feature " + std::to_string(feature));
+        throw InputError("feature " + std::to_string(feature) + " is out of range; the model has " +
+                         std::to_string(ensemble.features) + " features");
 }
 
 std::vector<Grid> grids_of(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,
                            std::vector<std::vector<double>> points) {
-    if (features.size() != points.size()) throw InputError("a feature needs one grid");
+    check_length(points.size(), features.size(), "grids", "feature");
     std::vector<Grid> grids;
     for (std::size_t i = 0; i < features.size(); ++i) {
         check_feature(ensemble, features[i]);
         for (const Grid& grid : grids)
-            if (grid.feature == features[i]) throw InputError("a feature has two grids");
+            if (grid.feature == features[i])
+                throw InputError("feature " + std::to_string(features[i]) +
+                                 " occurs twice in features; pass one grid per feature");
         if (ensemble.categories[features[i]] > 0)
-            throw InputError("a grid is for a quantitative feature");
+            throw InputError("feature " + std::to_string(features[i]) +
+                             " is nominal; grids need quantitative features");
         bool ordered = std::is_sorted(points[i].begin(), points[i].end());
         bool numbers =
             std::none_of(points[i].begin(), points[i].end(), [](double x) { return x != x; });
         if (!ordered || !numbers || points[i].empty())
-            throw InputError("the points of a grid must be numbers in ascending order");
+            throw InputError(
+                "the grid of feature " + std::to_string(features[i]) +
+                " is empty, not ascending or contains NaN; pass numbers in ascending order");
         grids.push_back({features[i], std::move(points[i])});
     }
     return grids;
 }
 
-std::size_t points_of(const std::vector<Grid>& grids) {
+std::size_t count_points(const std::vector<Grid>& grids) {
     std::size_t total = 0;
     for (const Grid& grid : grids) total += grid.points.size();
     return total;
@@ -85,7 +92,7 @@ Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
     check_columns(ensemble, table.columns.size());
     std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
     double* out;
-    Doubles result = new_array<double>({table.rows, points_of(grids), ensemble.outputs}, &out);
+    Doubles result = new_array<double>({table.rows, count_points(grids), ensemble.outputs}, &out);
     LongCall call;
     conditional_predictions(ensemble, table, grids, threads, out);
     return result;
@@ -100,7 +107,7 @@ Doubles mean_on_grids(const Ensemble& ensemble, nb::object data,
     check_length(weights.size(), table.rows, "weights");
     std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
     double* out;
-    Doubles result = new_array<double>({points_of(grids), ensemble.outputs}, &out);
+    Doubles result = new_array<double>({count_points(grids), ensemble.outputs}, &out);
     LongCall call;
     mean_predictions(ensemble, table, grids, weights.data(), threads, out);
     return result;
@@ -110,7 +117,9 @@ Doubles predict_expected(const Ensemble& ensemble, const std::vector<std::uint32
                          const DoubleMatrix& points) {
     for (std::uint32_t feature : features) check_feature(ensemble, feature);
     if (points.shape(1) != features.size())
-        throw InputError("points must have one column a feature");
+        throw InputError("points has " + std::to_string(points.shape(1)) +
+                         " columns, but there are " + std::to_string(features.size()) +
+                         " features; pass one column per feature");
     double* out;
     Doubles result = new_array<double>({points.shape(0), ensemble.outputs}, &out);
     LongCall call;
@@ -124,19 +133,20 @@ void bind_explain(nb::module_& module) {
     module.def("shap_values", explain_rows, nb::arg("ensemble"), nb::arg("data"),
                nb::arg("background").none() = nb::none(), nb::arg("interactions") = false,
                nb::arg("threads") = 1, nb::arg("isa") = "auto",
-               "Shapley values of the raw predictions, shape (rows, features, outputs), with "
-               "interactions (rows, features, features, outputs), and the base (outputs,).");
-    module.def(
-        "conditional_predictions", predict_on_grids, nb::arg("ensemble"), nb::arg("data"),
-        nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
-        "Raw predictions (rows, points of all grids, outputs) with one feature at a point of "
-        "its grid, which ascends, and the others as they are.");
+               "Return the Shapley values of the raw predictions, shape (n_rows, n_features, "
+               "n_outputs) or with interactions (n_rows, n_features, n_features, n_outputs), and "
+               "the base values, shape (n_outputs,).");
+    module.def("conditional_predictions", predict_on_grids, nb::arg("ensemble"), nb::arg("data"),
+               nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
+               "Return raw predictions of shape (n_rows, n_points, n_outputs), where n_points "
+               "counts the points of all grids. One feature is set to a point of its grid, the "
+               "others keep their values.");
     module.def("mean_predictions", mean_on_grids, nb::arg("ensemble"), nb::arg("data"),
                nb::arg("features"), nb::arg("grids"), nb::arg("weights"), nb::arg("threads") = 1,
-               "Their weighted mean over rows, (points of all grids, outputs); weights sum to 1.");
-    module.def(
-        "expected_predictions", predict_expected, nb::arg("ensemble"), nb::arg("features"),
-        nb::arg("points"),
-        "Raw predictions (points, outputs) with some features at given values and the others "
-        "averaged over by the covers of nodes.");
+               "Return the weighted means over rows of conditional_predictions, shape (n_points, "
+               "n_outputs). The weights must sum to 1.");
+    module.def("expected_predictions", predict_expected, nb::arg("ensemble"), nb::arg("features"),
+               nb::arg("points"),
+               "Return raw predictions of shape (n_points, n_outputs) with some features at given "
+               "values. The other features are averaged out with the covers of the nodes.");
 }

@@ -21,13 +21,15 @@ namespace {
 
 using RowNumbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The ensemble whose leaves hold a vote for their largest output; of one output, a share, half or
-// less is a vote against. The outputs of several targets stand one target behind the other.
+// Returns a copy of the ensemble whose leaves vote: 1 for the class with the largest share, 0 for
+// the others. With one output, a share of at most 1/2 becomes 0. With several targets, the outputs
+// of one target follow those of the previous one.
 std::shared_ptr<Ensemble> hardened(const Ensemble& self, std::vector<std::uint32_t> class_counts) {
     if (class_counts.empty()) class_counts = {self.outputs};
     if (std::count(class_counts.begin(), class_counts.end(), 0u) != 0 ||
         std::accumulate(class_counts.begin(), class_counts.end(), std::size_t{0}) != self.outputs)
-        throw InputError("the targets have other classes in all");
+        throw InputError("class_counts must be positive and sum to the number of outputs (" +
+                         std::to_string(self.outputs) + ")");
     auto votes = std::make_shared<Ensemble>(self);
     for (Tree& tree : votes->trees) {
         if (!self.vector_leaves) {
@@ -49,7 +51,8 @@ std::shared_ptr<Ensemble> hardened(const Ensemble& self, std::vector<std::uint32
 }
 
 nb::ndarray<nb::numpy, double> importance_by_tree(const Ensemble& self, const std::string& kind) {
-    if (kind != "gain" && kind != "split") throw InputError("importance is by gain or split");
+    if (kind != "gain" && kind != "split")
+        throw InputError("kind='" + kind + "' is unknown; pass 'gain' or 'split'");
     double* out;
     auto result = new_array<double>({self.trees.size(), self.features}, &out);
     std::fill_n(out, self.trees.size() * self.features, 0.0);
@@ -84,18 +87,21 @@ nb::tuple permuted(const Ensemble& self, std::size_t tree, nb::object data, RowN
 template <class T>
 using NodeArray = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A tree from arrays with an entry a node, as tree_arrays gives them; right children stand behind
-// left ones.
+// Appends a tree given by arrays with one entry per node, in the format of tree_arrays. A right
+// child has the number after its left sibling.
 void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double> threshold,
               NodeArray<std::int32_t> left, NodeArray<bool> missing_left, nb::list categories,
               DoubleMatrix value, NodeArray<double> gain, NodeArray<double> cover) {
     std::size_t size = feature.shape(0);
-    nb::tuple left_categories(categories);  // reading an entry may run code that changes the list
+    nb::tuple left_categories(
+        categories);  // a copy: reading an entry may run Python code that changes the list
     std::size_t outputs = self.vector_leaves ? self.outputs : 1;
     if (threshold.shape(0) != size || left.shape(0) != size || missing_left.shape(0) != size ||
         left_categories.size() != size || value.shape(0) != size || value.shape(1) != outputs ||
         gain.shape(0) != size || cover.shape(0) != size)
-        throw InputError("the arrays of a tree must have one entry a node");
+        throw InputError("the arrays of a tree must have one entry per node (" +
+                         std::to_string(size) + " in feature), and value " +
+                         std::to_string(outputs) + " columns");
     Tree tree;
     tree.nodes.resize(size);
     tree.stats.resize(size);
@@ -113,9 +119,9 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
             continue;
         }
         if (static_cast<std::uint32_t>(feature.data()[at]) >= self.features)
-            throw InputError("node " + std::to_string(at) + " asks for feature " +
-                             std::to_string(feature.data()[at]) + ": the model has " +
-                             std::to_string(self.features));
+            throw InputError("node " + std::to_string(at) + " splits on feature " +
+                             std::to_string(feature.data()[at]) + ", but the model has only " +
+                             std::to_string(self.features) + " features");
         node.left = static_cast<std::uint32_t>(left.data()[at]);
         node.tag = static_cast<std::uint32_t>(feature.data()[at]) |
                    (missing_left.data()[at] ? Node::kMissingLeft : 0);
@@ -125,35 +131,40 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
         auto begin = static_cast<std::uint32_t>(tree.category_words.size());
         auto codes = cast_to<std::vector<std::uint32_t>>(
             left_categories[at], "left_categories of node " + std::to_string(at),
-            "None or a list of codes");
+            "None or a list of category codes");
         for (std::uint32_t code : codes) {
-            if (code >= kMaxCategories) throw InputError("a category is out of range");
+            if (code >= kMaxCategories)
+                throw InputError("category code " + std::to_string(code) + " of node " +
+                                 std::to_string(at) + " is out of range; codes must be below " +
+                                 std::to_string(kMaxCategories));
             std::size_t word = begin + code / 32;
             if (word >= tree.category_words.size()) tree.category_words.resize(word + 1);
             tree.category_words[word] |= 1u << (code % 32);
         }
         node.put_set(begin, static_cast<std::uint32_t>(tree.category_words.size()) - begin);
     }
-    // The others were looked at when they came; an ensemble of many trees would be all day at it.
-    if (auto fault = find_fault(self, tree)) throw InputError("this is no tree: " + *fault);
+    // Only the new tree is checked: checking all trees on every call would take quadratic time.
+    if (auto fault = find_fault(self, tree))
+        throw InputError("the arrays do not describe a valid tree: " + *fault);
     self.add(std::move(tree));
 }
 
 }  // namespace
 
 void bind_forest(nb::module_& module) {
-    module.def("add_tree", add_tree, nb::arg("ensemble"), nb::arg("feature"), nb::arg("threshold"),
-               nb::arg("left"), nb::arg("missing_left"), nb::arg("left_categories"),
-               nb::arg("value"), nb::arg("gain"), nb::arg("cover"),
-               "Adds a tree given as arrays with an entry a node, as tree_arrays gives them.");
+    module.def(
+        "add_tree", add_tree, nb::arg("ensemble"), nb::arg("feature"), nb::arg("threshold"),
+        nb::arg("left"), nb::arg("missing_left"), nb::arg("left_categories"), nb::arg("value"),
+        nb::arg("gain"), nb::arg("cover"),
+        "Append a tree given by arrays with one entry per node, in the format of tree_arrays.");
     module.def("hardened", hardened, nb::arg("ensemble"),
                nb::arg("class_counts") = std::vector<std::uint32_t>{},
-               "The ensemble whose leaves vote for one output instead of holding shares.");
-    module.def("importance_by_tree", importance_by_tree, nb::arg("ensemble"), nb::arg("kind"),
-               "For each tree and feature the sum of its splits' gains, or their number.");
+               "Return a copy whose leaves vote for one class instead of holding class shares.");
     module.def(
-        "permuted_leaves", permuted, nb::arg("ensemble"), nb::arg("tree"), nb::arg("data"),
-        nb::arg("rows"), nb::arg("key"),
-        "The features that a tree uses, and the leaves of some rows as they are and with each "
-        "of those features permuted among them.");
+        "importance_by_tree", importance_by_tree, nb::arg("ensemble"), nb::arg("kind"),
+        "Return for each tree and feature the sum of the gains of its splits, or their number.");
+    module.def("permuted_leaves", permuted, nb::arg("ensemble"), nb::arg("tree"), nb::arg("data"),
+               nb::arg("rows"), nb::arg("key"),
+               "Return the features that a tree uses, and the leaves that the rows reach: first "
+               "with their own values, then with each of these features permuted among the rows.");
 }

@@ -12,10 +12,6 @@ using namespace bosquet;
 
 namespace {
 
-std::span<const std::uint8_t> bytes_of(const nb::bytes& bytes) {
-    return {reinterpret_cast<const std::uint8_t*>(bytes.c_str()), bytes.size()};
-}
-
 nb::bytes to_bytes(Bytes bytes) {
     return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
@@ -33,7 +29,7 @@ void bind_io(nb::module_& module) {
             return to_bytes(file);
         },
         nb::arg("ensemble"), nb::arg("metadata"),
-        "The model as a file; the same model, the same bytes.");
+        "Return the bytes of a model file. The same model gives the same bytes.");
     module.def(
         "read_model",
         [](nb::bytes file) {
@@ -44,7 +40,8 @@ void bind_io(nb::module_& module) {
             return nb::make_tuple(nb::cast(std::move(model.ensemble)), to_bytes(model.metadata));
         },
         nb::arg("file"),
-        "The ensemble and the metadata of a model file; ModelFileError if it is not a sound one.");
+        "Return the ensemble and the metadata of a model file. Raise ModelFileError if it is "
+        "invalid.");
     module.def(
         "write_parts",
         [](const std::vector<nb::bytes>& parts, nb::bytes metadata) {
@@ -53,7 +50,8 @@ void bind_io(nb::module_& module) {
             return to_bytes(write_parts(spans, bytes_of(metadata)));
         },
         nb::arg("parts"), nb::arg("metadata"),
-        "A model made of others as a file; each part is the bytes of a model file.");
+        "Return the bytes of a file with several models; each part holds the bytes of a model "
+        "file.");
     module.def(
         "read_parts",
         [](nb::bytes file) {
@@ -63,16 +61,17 @@ void bind_io(nb::module_& module) {
             return nb::make_tuple(parts, to_bytes(found.metadata));
         },
         nb::arg("file"),
-        "The parts and the metadata of a model file made of others; ModelFileError if it is not "
-        "one.");
+        "Return the parts and the metadata of a file with several models. Raise ModelFileError if "
+        "it is invalid.");
     module.def(
         "holds_parts", [](nb::bytes file) { return holds_parts(bytes_of(file)); }, nb::arg("file"),
-        "Whether a file is for read_parts; otherwise it is for read_model, or no model file.");
+        "Return whether read_parts reads the file. Otherwise it is for read_model or not a model "
+        "file.");
     module.def(
         "checksum",
         [](nb::bytes bytes) {
             LongCall call;
             return checksum(bytes_of(bytes));
         },
-        nb::arg("bytes"), "CRC-64/XZ, the checksum of model files.");
+        nb::arg("bytes"), "Return the CRC-64/XZ checksum, as used in model files.");
 }

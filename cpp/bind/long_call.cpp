@@ -11,16 +11,16 @@ namespace nb = nanobind;
 
 namespace {
 
-// A thread that asks for the GIL while the interpreter ends is ended by CPython (before 3.14) with
-// an unwinding that no noexcept function survives: the whole process would abort. A daemon thread
-// in the middle of a fit is such a thread. So nobody but the thread that ends the interpreter asks
-// any more.
+// A thread that acquires the GIL while the interpreter shuts down is terminated by CPython (before
+// 3.14) by unwinding its stack. Unwinding through a noexcept function aborts the whole process. A
+// daemon thread in the middle of a fit is such a thread. Therefore only the thread that shuts down
+// the interpreter may acquire the GIL once the shutdown has begun.
 std::atomic<bool> shutting_down{false};
-std::atomic<int> asking{0};
-std::atomic<unsigned long> ends_the_interpreter{0};  // a thread
+std::atomic<int> n_acquiring{0};
+std::atomic<unsigned long> shutdown_thread{0};  // its identifier
 
-bool must_not_ask() {
-    return shutting_down.load() && ends_the_interpreter.load() != PyThread_get_thread_ident();
+bool must_not_acquire() {
+    return shutting_down.load() && shutdown_thread.load() != PyThread_get_thread_ident();
 }
 
 bool is_finalizing() {
@@ -31,25 +31,26 @@ bool is_finalizing() {
 #endif
 }
 
-// Called by `atexit`, with the GIL: those who ask for it have to get it before the interpreter
-// ends. A forked child may have copied a count of askers that are not there, and does not wait
-// long.
+// Called by `atexit` with the GIL held: threads that are acquiring the GIL have to get it before
+// the interpreter ends. The wait has a time limit because a forked child may have copied a positive
+// count of threads that do not exist in it.
 void begin_shutdown() {
-    ends_the_interpreter.store(PyThread_get_thread_ident());
+    shutdown_thread.store(PyThread_get_thread_ident());
     shutting_down.store(true);
     nb::gil_scoped_release release;
-    bosquet::wait_at_most(std::chrono::milliseconds(100), [] { return asking.load() == 0; });
+    bosquet::wait_at_most(std::chrono::milliseconds(100), [] { return n_acquiring.load() == 0; });
 }
 
 }  // namespace
 
-// Only the interpreter's loop looks for signals and exceptions, so a line of Python is run.
+// Only the interpreter's loop checks for signals and asynchronous exceptions, so a line of Python
+// is run.
 void raise_pending() {
-    struct Asking {
-        Asking() { ++asking; }
-        ~Asking() { --asking; }
-    } asks;
-    if (must_not_ask()) return;
+    struct Acquiring {
+        Acquiring() { ++n_acquiring; }
+        ~Acquiring() { --n_acquiring; }
+    } acquiring;
+    if (must_not_acquire()) return;
     nb::gil_scoped_acquire acquire;
     nb::eval("None", nb::dict());
 }
@@ -57,8 +58,9 @@ void raise_pending() {
 ReleasedGil::ReleasedGil() : state_(PyEval_SaveThread()) {}
 
 ReleasedGil::~ReleasedGil() {
-    // There is no Python to return to. Newer versions of CPython let such a thread hang as well.
-    while (must_not_ask() && is_finalizing())
+    // The interpreter is gone, so that this thread cannot return to it. It waits for the end of the
+    // process, as newer versions of CPython do as well.
+    while (must_not_acquire() && is_finalizing())
         bosquet::wait_at_most(std::chrono::hours(1), [] { return false; });
     PyEval_RestoreThread(state_);
 }

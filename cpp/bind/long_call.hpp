@@ -1,17 +1,18 @@
-// For calls that may take long: an exception that Python has for this thread ends them.
+// Support for long calls: an exception that is pending in Python for this thread ends the call.
 //
-// That is KeyboardInterrupt after Ctrl-C, whatever a handler of another signal raises, or what
-// another thread has set for this one.
+// Such an exception is KeyboardInterrupt after Ctrl-C, an exception raised by the handler of
+// another signal, or one that another thread has set for this thread.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include "base/interrupt.hpp"
 
-// Raises the exception that Python has for this thread, if there is one.
+// Raises the exception that is pending for this thread, if there is one.
 void raise_pending();
 
-// While it lives, other Python threads run. A thread that outlives the interpreter stays here.
+// Releases the GIL during its lifetime, so that other Python threads run. If the interpreter has
+// shut down in the meantime, the destructor never returns.
 class ReleasedGil {
   public:
     ReleasedGil();
@@ -23,11 +24,11 @@ class ReleasedGil {
     PyThreadState* state_;
 };
 
-// Has the end of the interpreter announced.
+// Registers the shutdown handler with `atexit`.
 void bind_shutdown();
 
-// While it lives, other Python threads run, and nothing of Python may be touched. A loop that makes
-// Python objects keeps the GIL and has an InterruptScope(raise_pending) of its own.
+// Releases the GIL and enables interrupts during its lifetime; no Python object may be touched. A
+// loop that creates Python objects keeps the GIL and uses InterruptScope(raise_pending) itself.
 class LongCall {
   public:
     LongCall() : interrupt_(raise_pending) {}

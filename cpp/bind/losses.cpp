@@ -12,14 +12,19 @@ using namespace bosquet;
 
 namespace {
 
-// Targets and raw predictions, if there are any, come as (targets, rows) and (outputs, rows);
-// weights may be empty.
+// Targets have shape (n_targets, n_rows), raw predictions (n_outputs, n_rows) or nullptr. Weights
+// may be empty or nullptr.
 LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatrix* raw,
                  const DoubleArray* weight) {
     std::size_t rows = target.shape(1);
     if (target.shape(0) != loss.targets() ||
         (raw != nullptr && (raw->shape(0) != loss.outputs() || raw->shape(1) != rows)))
-        throw InputError("targets and raw predictions do not have the loss's shape");
+        throw InputError("target has shape " + shape_text(target) +
+                         (raw != nullptr ? " and raw " + shape_text(*raw) : "") +
+                         ", but the loss needs shapes (n_targets, n_rows) and (n_outputs, n_rows) "
+                         "with n_targets=" +
+                         std::to_string(loss.targets()) +
+                         " and n_outputs=" + std::to_string(loss.outputs()));
     bool weighted = weight != nullptr && weight->shape(0) != 0;
     if (weighted) check_weights({weight->data(), weight->shape(0)}, rows);
     loss.check_classes({target.data(), target.size()});
@@ -65,11 +70,11 @@ void bind_loss(nb::module_& module) {
             for (const LossTraits& loss : all_losses()) result.append(traits_of(loss));
             return result;
         },
-        "What each loss states of itself, one dict per loss: its name, the targets it accepts "
-        "(any, "
-        "non_negative, positive, two_classes), the scale of its raw predictions (target, "
-        "unitless), the open interval of its parameter or None, and what boosting may assume.");
-    nb::class_<Loss>(module, "Loss", "A loss with its derivatives, in the core.")
+        "Return the declarations of all losses, one dict per loss: its name, the accepted targets "
+        "(any, non_negative, positive, two_classes), the scale of its raw predictions (target, "
+        "unitless), the open interval of its parameter or None, and what boosting may assume about "
+        "it.");
+    nb::class_<Loss>(module, "Loss", "A loss with its derivatives.")
         .def(nb::init<const std::string&, std::uint32_t, std::uint32_t, std::vector<double>>(),
              nb::arg("name"), nb::arg("outputs"), nb::arg("targets"), nb::arg("parameters"))
         .def_prop_ro("outputs", &Loss::outputs)
@@ -79,7 +84,8 @@ void bind_loss(nb::module_& module) {
             [](Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
                 self.start_round(data_of(self, target, &raw, &weight));
             },
-            nb::arg("target"), nb::arg("raw"), nb::arg("weight"))
+            nb::arg("target"), nb::arg("raw"), nb::arg("weight"),
+            "Set the parameters that the loss derives from the residuals before a round.")
         .def(
             "value",
             [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
@@ -87,7 +93,8 @@ void bind_loss(nb::module_& module) {
                 LongCall call;
                 return self.value(data, {0, data.rows}, best_isa());
             },
-            nb::arg("target"), nb::arg("raw"), nb::arg("weight"), "Sum of weight times loss.")
+            nb::arg("target"), nb::arg("raw"), nb::arg("weight"),
+            "Return the weighted sum of the losses of all rows.")
         .def(
             "gradient_hessian",
             [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, const std::string& isa) {
@@ -104,30 +111,36 @@ void bind_loss(nb::module_& module) {
                 }
                 return nb::make_tuple(gradient, hessian);
             },
-            nb::arg("target"), nb::arg("raw"), nb::arg("isa") = "auto")
+            nb::arg("target"), nb::arg("raw"), nb::arg("isa") = "auto",
+            "Return gradients and Hessians with respect to the raw predictions, shape (n_outputs, "
+            "n_rows).")
         .def(
             "responses",
             [](const Loss& self, DoubleMatrix raw, const std::string& isa) {
                 if (raw.shape(1) != self.outputs())
-                    throw InputError("raw predictions do not have the loss's outputs");
+                    throw InputError("raw has shape " + shape_text(raw) +
+                                     ", but must have shape (n_rows, n_outputs) with n_outputs=" +
+                                     std::to_string(self.outputs()));
                 double* out;
                 auto result = new_array<double>({raw.shape(0), self.response_size()}, &out);
                 self.responses(raw.data(), raw.shape(0), parse_isa(isa), out);
                 return result;
             },
             nb::arg("raw"), nb::arg("isa") = "auto",
-            "What raw predictions (rows, outputs) say of the target: means, quantiles, or the "
-            "probabilities of the classes.")
+            "Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: "
+            "means, quantiles or class probabilities.")
         .def(
             "best_constants",
             [](const Loss& self, DoubleMatrix target, DoubleArray weight) {
                 LossData data = data_of(self, target, nullptr, &weight);
-                if (data.rows == 0) throw InputError("there are no rows");
+                if (data.rows == 0)
+                    throw InputError("target has no rows; at least one row is needed");
                 std::vector<double> constants = [&] {
                     LongCall call;
                     return self.best_constants(data);
                 }();
                 return to_array(constants);
             },
-            nb::arg("target"), nb::arg("weight"));
+            nb::arg("target"), nb::arg("weight"),
+            "Return for each output the constant raw prediction with the smallest loss.");
 }

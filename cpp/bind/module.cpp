@@ -1,4 +1,4 @@
-// The table of contents of the native core: everything Python sees of it.
+// The Python module of the native core: everything that Python sees of it.
 #include <nanobind/nanobind.h>
 
 #include <typeinfo>
@@ -11,17 +11,18 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
-    // A model that is alive when the interpreter ends is no leak worth a page of warnings.
+    // A model that is still alive when the interpreter ends is not a leak that deserves warnings.
     nb::set_leak_warnings(false);
-    module.doc() = "Native core of bosquet: binning, losses, growing, boosting, predicting.";
+    module.doc() = "Native core of bosquet: binning, losses, tree growing, boosting, prediction.";
     nb::exception<bosquet::InputError>(module, "InputError", PyExc_ValueError);
     nb::exception<bosquet::ModelFileError>(module, "ModelFileError", PyExc_ValueError);
-    // A conversion inside a function, of a value that no check of its own describes.
+    // A failed conversion inside a function, of a value that no check describes.
     nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
         try {
             std::rethrow_exception(failure);
         } catch (const std::bad_cast&) {
-            PyErr_SetString(PyExc_TypeError, "a value has a type that the core does not accept");
+            PyErr_SetString(PyExc_TypeError,
+                            "an argument has a type that the core does not accept");
         }
     });
     module.def(
@@ -36,7 +37,7 @@ NB_MODULE(_core, module) {
                     return "baseline";
             }
         },
-        "The instruction set that the kernels run on unless told otherwise.");
+        "Return the best instruction set of this processor, which isa='auto' selects.");
     bind_shutdown();
     bind_data(module);
     bind_loss(module);

@@ -1,4 +1,5 @@
-// Options come as a dictionary: each is taken out under its name, and what is left is a mistake.
+// Reads options from a dict. Each option is removed under its name; names that remain are unknown
+// and an error.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,44 +13,44 @@
 
 class Options {
   public:
-    explicit Options(const nanobind::dict& given) { left_.update(given); }
+    explicit Options(const nanobind::dict& given) { remaining_.update(given); }
 
-    // Leaves `into` as it is where the option is not given.
+    // Assigns the option to `value`; leaves `value` unchanged if the option is not given.
     template <class T>
-    void take(const char* name, T& into) {
-        if (!left_.contains(name)) return;
-        into = cast_to<T>(left_[name], std::string("option ") + name, kind<T>());
-        nanobind::del(left_[name]);
+    void take(const char* name, T& value) {
+        if (!remaining_.contains(name)) return;
+        value = cast_to<T>(remaining_[name], std::string("option ") + name, accepted<T>());
+        nanobind::del(remaining_[name]);
     }
-    // The same for a number, which must lie in [least, most].
+    // The same for a number that must lie in [least, most].
     template <class T>
-    void take(const char* name, T& into, double least, double most) {
-        take(name, into);
-        check_between(static_cast<double>(into), least, most, name);
+    void take(const char* name, T& value, double least, double most) {
+        take(name, value);
+        check_between(static_cast<double>(value), least, most, name);
     }
-    void refuse_others() const {
-        if (left_.size() != 0)
-            throw bosquet::InputError("unknown option " +
-                                      cast_to<std::string>(nanobind::repr(left_.keys()),
+    void reject_unknown() const {
+        if (remaining_.size() != 0)
+            throw bosquet::InputError("unknown options: " +
+                                      cast_to<std::string>(nanobind::repr(remaining_.keys()),
                                                            "the name of an option", "text"));
     }
 
   private:
     template <class T>
-    static constexpr const char* kind() {
+    static constexpr const char* accepted() {
         if constexpr (std::is_same_v<T, bool>)
             return "True or False";
         else if constexpr (std::is_unsigned_v<T>)
-            return "a whole number that is not negative and not too large";
+            return "a non-negative integer in range";
         else if constexpr (std::is_integral_v<T>)
-            return "a whole number that is not too large";
+            return "an integer in range";
         else if constexpr (std::is_floating_point_v<T>)
             return "a number";
         else if constexpr (std::is_same_v<T, std::string>)
             return "text";
         else
-            return "a list of whole numbers, or of such lists";
+            return "a list of integers or a list of lists of integers";
     }
 
-    nanobind::dict left_;
+    nanobind::dict remaining_;
 };

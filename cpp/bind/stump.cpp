@@ -30,14 +30,15 @@ using Doubles = nb::ndarray<nb::numpy, double>;
 using ClassArray = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BlockArray = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
-// Below this many values starting a thread takes longer than the work.
+// For fewer values than this, starting a thread takes longer than the search.
 constexpr std::size_t kSmallTable = 100'000;
 
 StumpCriterion criterion_named(const std::string& name) {
     if (name == "error") return StumpCriterion::error;
     if (name == "exponential") return StumpCriterion::exponential;
     if (name == "squared") return StumpCriterion::squared;
-    throw InputError("unknown criterion '" + name + "': error, exponential or squared");
+    throw InputError("criterion='" + name +
+                     "' is unknown; pass 'error', 'exponential' or 'squared'");
 }
 
 StumpVariant variant_named(const std::string& name) {
@@ -46,7 +47,8 @@ StumpVariant variant_named(const std::string& name) {
     if (name == "gentle") return StumpVariant::gentle;
     if (name == "logit") return StumpVariant::logit;
     if (name == "mada") return StumpVariant::mada;
-    throw InputError("unknown variant '" + name + "': discrete, real, gentle, logit or mada");
+    throw InputError("variant='" + name +
+                     "' is unknown; pass 'discrete', 'real', 'gentle', 'logit' or 'mada'");
 }
 
 std::span<const double> span_of(const DoubleArray& array) { return {array.data(), array.shape(0)}; }
@@ -57,7 +59,7 @@ int threads_for(const Table& table, int threads) {
 
 StumpTable table_for(const Table& table, const std::vector<std::uint32_t>& categories,
                      const Bins* bins, Isa isa, Team& team) {
-    if (table.rows == 0) throw InputError("there are no rows");
+    if (table.rows == 0) throw InputError("columns have no rows; at least one row is needed");
     check_at_most(table.rows, RowOrder::kRow, "rows");
     check_length(categories.size(), table.columns.size(), "categories", "column");
     for (std::uint32_t levels : categories)
@@ -82,7 +84,7 @@ class Search {
     std::size_t rows() const { return source_.rows; }
     Isa isa() const { return isa_; }
     Team& team() { return team_; }
-    // Whoever uses the threads holds this: another Python thread may ask at the same time.
+    // Locked while the threads are in use: another Python thread may call at the same time.
     std::mutex& in_use() { return in_use_; }
 
     Stump best(DoubleArray target, DoubleArray weight, const std::string& name) {
@@ -100,7 +102,7 @@ class Search {
     }
 
     Stump best_of_classes(ClassArray target, std::uint32_t classes, DoubleArray weight) {
-        check_at_most(classes, kMostOutputs, "classes");
+        check_at_most(classes, kMaxOutputs, "classes");
         check_length(target.shape(0), rows(), "targets");
         check_length(weight.shape(0), rows(), "weights");
         LongCall call;
@@ -113,8 +115,9 @@ class Search {
         check_length(target.shape(1), rows(), "targets");
         check_length(weight.shape(1), rows(), "weights");
         if (target.shape(0) != weight.shape(0))
-            throw InputError("targets and weights must have the same shape");
-        check_at_most(target.shape(0), kMostOutputs, "classes");
+            throw InputError("target has shape " + shape_text(target) + " and weight " +
+                             shape_text(weight) + "; both must have shape (n_classes, n_rows)");
+        check_at_most(target.shape(0), kMaxOutputs, "classes");
         LongCall call;
         std::scoped_lock lock(in_use_);
         std::size_t size = target.shape(0) * target.shape(1);
@@ -132,8 +135,9 @@ class Search {
     std::mutex in_use_;
 };
 
-// What a stump says of rows whose sides are known, one output behind the other.
-Doubles answers(const Stump& stump, std::size_t rows, const std::vector<std::uint8_t>& right) {
+// The predictions of a stump for rows whose sides are known, shape (n_outputs, n_rows).
+Doubles predictions_of(const Stump& stump, std::size_t rows,
+                       const std::vector<std::uint8_t>& right) {
     std::vector<std::size_t> shape{rows};
     if (stump.outputs() > 1) shape.insert(shape.begin(), stump.outputs());
     double* out;
@@ -153,14 +157,14 @@ Doubles on_rows(const Stump& stump, Search& search) {
         StumpSides sides(search.table(), stump, search.isa());
         sides.fill({0, right.size()}, right.data());
     }
-    return answers(stump, right.size(), right);
+    return predictions_of(stump, right.size(), right);
 }
 
 Doubles on_values(const Stump& stump, DoubleArray values) {
     std::vector<std::uint8_t> right(values.shape(0));
     for (std::size_t i = 0; i < right.size(); ++i)
         right[i] = !stump.is_constant() && !stump.goes_left(values.data()[i]);
-    return answers(stump, right.size(), right);
+    return predictions_of(stump, right.size(), right);
 }
 
 Doubles values_of(const Stump& stump) {
@@ -173,7 +177,9 @@ Doubles values_of(const Stump& stump) {
 void add_to(const Stump& stump, Ensemble& ensemble, double scale,
             std::optional<DoubleMatrix> values) {
     if (!values) return append_stump(stump, stump.values, scale, ensemble);
-    if (values->shape(0) != 2) throw InputError("values must have the shape (2, outputs)");
+    if (values->shape(0) != 2)
+        throw InputError("values has shape " + shape_text(*values) +
+                         ", but must have shape (2, n_outputs)");
     append_stump(stump, {values->data(), 2 * values->shape(1)}, scale, ensemble);
 }
 
@@ -182,19 +188,21 @@ using StumpState = std::tuple<std::int32_t, bool, bool, double, std::vector<std:
 
 void check_stump(const Stump& stump) {
     if (stump.feature < Stump::kConstant || stump.threshold != stump.threshold)
-        throw InputError("a stump has a feature number and a threshold");
+        throw InputError("the state of a stump has an invalid feature number or threshold");
     if (stump.values.size() < 2 || stump.values.size() % 2 != 0)
-        throw InputError("a stump has as many values on the left as on the right");
-    check_at_most(stump.outputs(), kMostOutputs, "outputs");
+        throw InputError(
+            "the state of a stump must have as many values on the left side as on the right");
+    check_at_most(stump.outputs(), kMaxOutputs, "outputs");
     check_finite(stump.values, "the values of a stump");
     const std::vector<std::uint32_t>& codes = stump.left_categories;
     for (std::size_t i = 0; i < codes.size(); ++i)
         if (codes[i] >= kMaxCategories || (i > 0 && codes[i] <= codes[i - 1]))
-            throw InputError("the categories of a stump must be codes in ascending order");
+            throw InputError(
+                "the left categories of a stump must be valid codes in ascending order");
     check_between(stump.merit, -kLargest, kLargest, "the merit of a stump");
     check_between(stump.gain, -kLargest, kLargest, "the gain of a stump");
-    check_between(stump.rows, 0, kLargest, "the rows of a stump");
-    check_between(stump.left_rows, 0, stump.rows, "the rows on the left of a stump");
+    check_between(stump.rows, 0, kLargest, "the weighted number of rows of a stump");
+    check_between(stump.left_rows, 0, stump.rows, "the weighted number of left rows of a stump");
 }
 
 StumpState state_of(const Stump& stump) {
@@ -203,9 +211,11 @@ StumpState state_of(const Stump& stump) {
         stump.values,  stump.merit,   stump.gain,         stump.rows,      stump.left_rows};
 }
 
-// A state may come from a pickle of another program.
+// Restores a stump from a pickled state. The state is checked, because a pickle may come from
+// anywhere.
 Stump stump_of(const nb::tuple& given) {
-    auto state = cast_to<StumpState>(given, "the state of a stump", "what __getstate__ returned");
+    auto state =
+        cast_to<StumpState>(given, "the state of a stump", "the tuple returned by __getstate__");
     Stump stump;
     std::tie(stump.feature, stump.nominal, stump.missing_left, stump.threshold,
              stump.left_categories, stump.values, stump.merit, stump.gain, stump.rows,
@@ -215,11 +225,11 @@ Stump stump_of(const nb::tuple& given) {
 }
 
 void set_state(Stump& self, const nb::tuple& state) {
-    Stump stump = stump_of(state);  // first: what is thrown must leave `self` as it was
+    Stump stump = stump_of(state);  // first, so that `self` is unchanged if this throws
     new (&self) Stump(std::move(stump));
 }
 
-// Boosting on a search's table; the rounds hold on to the search.
+// Boosting on the table of a search, which it keeps alive.
 class Boost {
   public:
     Boost(std::shared_ptr<Search> search, DoubleArray target, DoubleArray weight,
@@ -277,12 +287,12 @@ class Boost {
 
 Table features_of(const BlockArray& block, std::size_t rows) {
     if (block.shape(1) != rows)
-        throw InputError("a block must have the shape (features, rows): it has " +
-                         std::to_string(block.shape(1)) + " columns for " + std::to_string(rows) +
-                         " rows");
+        throw InputError(
+            "a block has shape " + shape_text(block) +
+            ", but must have shape (n_features, n_rows) with n_rows=" + std::to_string(rows));
     bool narrow = block.dtype() == nb::dtype<float>();
     if (!narrow && block.dtype() != nb::dtype<double>())
-        throw InputError("a block must hold 32- or 64-bit floats");
+        throw InputError("a block has an unsupported dtype; pass float32 or float64");
     auto item = static_cast<std::ptrdiff_t>(block.itemsize());
     Table table{rows, std::vector<Column>(block.shape(0))};
     for (std::size_t f = 0; f < table.columns.size(); ++f)
@@ -295,17 +305,18 @@ Table features_of(const BlockArray& block, std::size_t rows) {
 Stump best_of_blocks(nb::object blocks, DoubleArray target, DoubleArray weight,
                      const std::string& criterion, int threads, const std::string& isa) {
     check_length(weight.shape(0), target.shape(0), "weights");
-    if (target.shape(0) == 0) throw InputError("there are no rows");
+    if (target.shape(0) == 0) throw InputError("target has no rows; at least one row is needed");
     check_at_most(target.shape(0), RowOrder::kRow, "rows");
     Team team(threads);
     auto search = make_block_search(span_of(target), span_of(weight), criterion_named(criterion),
                                     parse_isa(isa), team);
     for (nb::handle item : nb::iter(blocks)) {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        // A tuple: converting an entry of a list may run code that changes the list.
+        // Lists are copied to tuples: converting an entry may run Python code that changes the
+        // list.
         nb::object pair = nb::isinstance<nb::list>(item) ? nb::tuple(item) : nb::borrow(item);
         auto [first, block] = cast_to<std::tuple<std::int64_t, BlockArray>>(
-            pair, "a block", "a pair of a feature number and a matrix of floats");
+            pair, "a block", "a pair of the number of its first feature and a matrix of floats");
         check_at_most(block.shape(0), Node::kMaxFeature, "features");
         check_between(static_cast<double>(first), 0,
                       static_cast<double>(Node::kMaxFeature - block.shape(0)), "a feature number");
@@ -317,25 +328,29 @@ Stump best_of_blocks(nb::object blocks, DoubleArray target, DoubleArray weight,
 }
 
 void bind_stump_class(nb::module_& module) {
-    nb::class_<Stump>(module, "Stump", "One question about one feature, an answer on either side.")
-        .def_ro("feature", &Stump::feature, "Number of the feature; -1 for a constant rule.")
-        .def_ro("threshold", &Stump::threshold, "Values up to it go left.")
+    nb::class_<Stump>(module, "Stump",
+                      "A decision stump: one split on one feature, with a value on each side.")
+        .def_ro("feature", &Stump::feature, "Number of the feature; -1 for a constant stump.")
+        .def_ro("threshold", &Stump::threshold, "Values <= threshold go left.")
         .def_ro("left_categories", &Stump::left_categories,
-                "Codes of a nominal feature that go left.")
-        .def_ro("nominal", &Stump::nominal, "Whether categories decide, not the threshold.")
+                "Category codes of a nominal feature that go left.")
+        .def_ro("nominal", &Stump::nominal,
+                "Whether the split is on categories instead of a threshold.")
         .def_ro("missing_left", &Stump::missing_left, "Whether missing values go left.")
         .def_prop_ro("values", values_of, nb::rv_policy::move,
-                     "What is said on the left and on the right: (2, outputs).")
+                     "Predictions on the left and on the right side, shape (2, n_outputs).")
         .def_ro("merit", &Stump::merit,
-                "The criterion's value in the units of the weights: less is better.")
-        .def_ro("gain", &Stump::gain, "How much less that is than the best constant's.")
-        .def("on_rows", on_rows, nb::arg("search"),
-             "What it says of the rows it was learned on: (rows,), or (outputs, rows).")
+                "Value of the criterion in units of the weights; smaller is better.")
+        .def_ro("gain", &Stump::gain, "Decrease of the criterion compared with the best constant.")
+        .def(
+            "on_rows", on_rows, nb::arg("search"),
+            "Return the predictions for the training rows, shape (n_rows,) or (n_outputs, n_rows).")
         .def("on_values", on_values, nb::arg("values"),
-             "What it says of rows with these values of its feature.")
+             "Return the predictions for rows with these values of the feature.")
         .def("add_to", add_to, nb::arg("ensemble"), nb::arg("scale"),
              nb::arg("values").none() = nb::none(),
-             "Appends it as a tree whose leaves hold its values, or those given, times scale.")
+             "Append the stump to an ensemble as a tree. Its leaves hold `values` (default: those "
+             "of the stump) times `scale`.")
         .def("__getstate__", state_of)
         .def("__setstate__", set_state);
 }
@@ -344,35 +359,44 @@ void bind_stump_class(nb::module_& module) {
 
 void bind_stump(nb::module_& module) {
     bind_stump_class(module);
-    nb::class_<Search>(module, "StumpSearch", "A table prepared once and searched every round.")
+    nb::class_<Search>(
+        module, "StumpSearch",
+        "A table that is prepared once and searched for the best stump in every round.")
         .def(nb::init<nb::object, std::vector<std::uint32_t>, const Bins*, const std::string&,
                       int>(),
              nb::arg("columns"), nb::arg("categories"), nb::arg("bins").none(), nb::arg("isa"),
-             nb::arg("threads"), "Without bins every threshold between two values is searched.")
+             nb::arg("threads"),
+             "If bins is None, every threshold between two distinct values is searched.")
         .def_prop_ro("n_rows", &Search::rows)
         .def_prop_ro("n_features", [](const Search& self) { return self.table().features(); })
         .def("best", &Search::best, nb::arg("target"), nb::arg("weight"), nb::arg("criterion"),
-             "The stump of least weighted 'error' or 'exponential' loss of targets -1 and 1, or "
-             "'squared' error of any.")
+             "Return the stump that minimises the weighted 'error' or 'exponential' loss for "
+             "targets -1 and 1, or the weighted 'squared' error for any targets.")
         .def("best_of_classes", &Search::best_of_classes, nb::arg("target"), nb::arg("n_classes"),
-             nb::arg("weight"), "One class a side, for the least weighted 0-1 error.")
+             nb::arg("weight"),
+             "Return the stump with one class per side that minimises the weighted 0-1 error.")
         .def("best_of_signs", &Search::best_of_signs, nb::arg("target"), nb::arg("weight"),
-             "A sign for each class on each side; arrays of shape (classes, rows).");
+             "Return the best stump with a sign per class on each side. Arrays have shape "
+             "(n_classes, n_rows).");
 
-    nb::class_<Boost>(module, "StumpBoost", "Boosting on stumps, two classes, round by round.")
+    nb::class_<Boost>(module, "StumpBoost",
+                      "Boosting on stumps for two classes, one round per call.")
         .def(nb::init<std::shared_ptr<Search>, DoubleArray, DoubleArray, const std::string&,
                       double>(),
              nb::arg("search"), nb::arg("target"), nb::arg("weight"), nb::arg("variant"),
              nb::arg("learning_rate"))
         .def("round", &Boost::round, nb::arg("ensemble"),
-             "One round: error, alpha, z, training_error, taken, stump. A stump without error, or "
-             "no better than chance, is returned and not taken.")
-        .def("margins", &Boost::margins, "y f(x) of each row, as the votes add up.")
-        .def("weights", &Boost::weights, "The next round's distribution of the rows.");
+             "Run one round. Return a dict of error, alpha, z, training_error, taken and stump. A "
+             "stump without error, or not better than chance, is returned but not added "
+             "(taken=False).")
+        .def("margins", &Boost::margins,
+             "Return the margin y f(x) of each row, where f is the weighted sum of the stumps.")
+        .def("weights", &Boost::weights,
+             "Return the distribution over the rows for the next round.");
 
-    module.def("best_of_blocks", best_of_blocks, nb::arg("blocks"), nb::arg("target"),
-               nb::arg("weight"), nb::arg("criterion"), nb::arg("threads") = 1,
-               nb::arg("isa") = "auto",
-               "The best stump of features given lazily: an iterable of (number of the first "
-               "feature, floats of shape (features, rows)), none of which is kept.");
+    module.def(
+        "best_of_blocks", best_of_blocks, nb::arg("blocks"), nb::arg("target"), nb::arg("weight"),
+        nb::arg("criterion"), nb::arg("threads") = 1, nb::arg("isa") = "auto",
+        "Return the best stump over features that are given lazily: an iterable of pairs (number "
+        "of the first feature, floats of shape (n_features, n_rows)). No block is kept in memory.");
 }

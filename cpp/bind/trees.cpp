@@ -26,16 +26,18 @@ using RowArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs,
                    std::vector<double> base, std::vector<std::uint32_t> categories,
                    bool vector_leaves) {
-    if (features > Node::kMaxFeature) throw InputError("there are too many features");
-    if (outputs == 0) throw InputError("a model has at least one output");
-    check_at_most(outputs, kMostOutputs, "outputs");
+    if (features > Node::kMaxFeature)
+        throw InputError("n_features=" + std::to_string(features) + " is too large; at most " +
+                         std::to_string(Node::kMaxFeature) + " features are supported");
+    if (outputs == 0) throw InputError("n_outputs=0 is too small; a model has at least one output");
+    check_at_most(outputs, kMaxOutputs, "outputs");
     check_length(base.size(), outputs, "base", "output");
     if (!categories.empty() && categories.size() != features)
-        throw InputError("categories must name every feature, or none");
+        throw InputError("categories has " + std::to_string(categories.size()) +
+                         " entries, but must be empty or have one entry per feature (" +
+                         std::to_string(features) + ")");
     for (std::uint32_t levels : categories)
-        if (levels > kMaxCategories)
-            throw InputError("a feature has more than " + std::to_string(kMaxCategories) +
-                             " categories");
+        check_at_most(levels, kMaxCategories, "categories of a feature");
     categories.resize(features);
     new (self)
         Ensemble{features, outputs, std::move(base), std::move(categories), {}, vector_leaves, {}};
@@ -44,8 +46,9 @@ void make_ensemble(Ensemble* self, std::uint32_t features, std::uint32_t outputs
 PredictOptions options_for(const Ensemble& ensemble, std::size_t first, std::size_t last,
                            int threads, const std::string& isa) {
     if (first > last || last > ensemble.trees.size())
-        throw InputError("trees " + std::to_string(first) + " to " + std::to_string(last) +
-                         " were asked for, the model has " + std::to_string(ensemble.trees.size()));
+        throw InputError("trees [" + std::to_string(first) + ", " + std::to_string(last) +
+                         ") are out of range; the model has " +
+                         std::to_string(ensemble.trees.size()) + " trees");
     return {first, last, std::max(1, threads), parse_isa(isa)};
 }
 
@@ -86,16 +89,16 @@ void predict_one(const Ensemble& ensemble, const Value* values, double* out) {
         on_heap = std::make_unique_for_overwrite<double[]>(size);
         row = on_heap.get();
     }
-    row[0] = 0;  // a leaf reads it even where there are no features
+    row[0] = 0;  // a leaf reads it even if there are no features
     for (std::size_t f = 0; f < ensemble.features; ++f) put_walked(row, f, values[f]);
     std::copy(ensemble.base.begin(), ensemble.base.end(), out);
     add_trees(ensemble, row, 0, ensemble.trees.size(), out);
 }
 
-// From this many rows on, preparing blocks of them pays.
+// From this many rows on, predicting in blocks of rows is faster.
 constexpr std::size_t kRowsForBlocks = 16;
 
-// The responses of a table that is read in blocks.
+// Predictions for a table that is read in blocks.
 Doubles predict_many(const Ensemble& self, const Table& table, const Loss* loss) {
     Doubles raw = predict_table(self, table, options_for(self, 0, self.trees.size(), 1, "auto"));
     if (loss == nullptr) return raw;
@@ -107,13 +110,16 @@ Doubles predict_many(const Ensemble& self, const Table& table, const Loss* loss)
 
 Doubles predict_rows(const Ensemble& self, const RowArray& values, const Loss* loss) {
     std::size_t dimensions = values.ndim();
-    if (dimensions != 1 && dimensions != 2) throw InputError("a row or a matrix is needed");
+    if (dimensions != 1 && dimensions != 2)
+        throw InputError("values has " + std::to_string(dimensions) +
+                         " dimensions; pass one row (1-d) or a matrix (2-d)");
     check_columns(self, values.shape(dimensions - 1));
     if (loss != nullptr && loss->outputs() != self.outputs)
-        throw InputError("the loss has another number of outputs than the model");
+        throw InputError("the loss has " + std::to_string(loss->outputs()) +
+                         " outputs, but the model has " + std::to_string(self.outputs));
     bool narrow = values.dtype() == nb::dtype<float>();
     if (!narrow && values.dtype() != nb::dtype<double>())
-        throw InputError("a row must hold 32- or 64-bit floats");
+        throw InputError("values has an unsupported dtype; pass float32 or float64");
     std::size_t rows = dimensions == 1 ? 1 : values.shape(0);
     auto row_bytes = static_cast<std::ptrdiff_t>(values.itemsize() * self.features);
     if (rows >= kRowsForBlocks) {
@@ -139,7 +145,7 @@ Doubles predict_rows(const Ensemble& self, const RowArray& values, const Loss* l
     return result;
 }
 
-// The way the tests hold the others to.
+// The simplest implementation, which the tests compare the others with.
 Doubles predict_plain(const Ensemble& self, nb::object data) {
     HeldTable table = table_of(data);
     check_columns(self, table.columns.size());
@@ -152,8 +158,8 @@ Doubles predict_plain(const Ensemble& self, nb::object data) {
         for (std::size_t t = 0; t < self.trees.size(); ++t) {
             const Tree& tree = self.trees[t];
             const Node& leaf = tree.nodes[leaf_of(self, tree, row.data())];
-            double* to = self.vector_leaves ? out : out + t % self.outputs;
-            for (double value : self.values_of(tree, leaf)) *to++ += value;
+            double* sum = self.vector_leaves ? out : out + t % self.outputs;
+            for (double value : self.values_of(tree, leaf)) *sum++ += value;
         }
     }
     return result;
@@ -182,7 +188,8 @@ nb::list category_sets(const Tree& tree) {
     return sets;
 }
 
-// What each leaf adds, NaN for splits: a row of values a node with vector leaves, else one value.
+// The values of the leaves, NaN for inner nodes: one row per node with vector leaves, else one
+// number.
 nb::object leaf_values(const Ensemble& ensemble, const Tree& tree) {
     std::vector<std::size_t> shape{tree.nodes.size()};
     if (ensemble.vector_leaves) shape.push_back(ensemble.outputs);
@@ -200,8 +207,8 @@ nb::object leaf_values(const Ensemble& ensemble, const Tree& tree) {
 
 nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
     if (index >= self.trees.size())
-        throw InputError("there is no such tree: " + std::to_string(index) + " of " +
-                         std::to_string(self.trees.size()));
+        throw InputError("tree " + std::to_string(index) + " is out of range; the model has " +
+                         std::to_string(self.trees.size()) + " trees");
     const Tree& tree = self.trees[index];
     auto node = [&](std::size_t at) -> const Node& { return tree.nodes[at]; };
     auto child = [&](std::size_t at, std::uint32_t side) {
@@ -229,7 +236,8 @@ nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
 }
 
 Doubles importance(const Ensemble& self, const std::string& kind) {
-    if (kind != "gain" && kind != "split") throw InputError("importance is by gain or split");
+    if (kind != "gain" && kind != "split")
+        throw InputError("kind='" + kind + "' is unknown; pass 'gain' or 'split'");
     std::vector<double> sums(self.features);
     for (const Tree& tree : self.trees)
         for (std::size_t at = 0; at < tree.nodes.size(); ++at)
@@ -238,11 +246,12 @@ Doubles importance(const Ensemble& self, const std::string& kind) {
     return to_array(sums);
 }
 
-void keep_first(Ensemble& self, std::size_t trees) {
-    if (trees > self.trees.size() || trees % self.trees_a_round() != 0)
-        throw InputError("a model of " + std::to_string(self.trees.size()) + " trees and " +
-                         std::to_string(self.outputs) + " outputs cannot be cut to " +
-                         std::to_string(trees));
+void truncate_trees(Ensemble& self, std::size_t trees) {
+    if (trees > self.trees.size() || trees % self.trees_per_round() != 0)
+        throw InputError(
+            "n_trees=" + std::to_string(trees) + " must be at most the number of trees (" +
+            std::to_string(self.trees.size()) + ") and a multiple of the trees per round (" +
+            std::to_string(self.trees_per_round()) + ")");
     self.trees.resize(trees);
     self.compiled.reset();
 }
@@ -250,7 +259,8 @@ void keep_first(Ensemble& self, std::size_t trees) {
 }  // namespace
 
 void bind_tree(nb::module_& module) {
-    nb::class_<Ensemble>(module, "Ensemble", "Trees and what they start from.")
+    nb::class_<Ensemble>(module, "Ensemble",
+                         "Trees and the base value to which their predictions are added.")
         .def("__init__", make_ensemble, nb::arg("n_features"), nb::arg("n_outputs"),
              nb::arg("base"), nb::arg("categories"), nb::arg("vector_leaves") = false)
         .def_prop_ro("n_trees", [](const Ensemble& self) { return self.trees.size(); })
@@ -258,54 +268,63 @@ void bind_tree(nb::module_& module) {
         .def_prop_ro("n_features", [](const Ensemble& self) { return self.features; })
         .def_prop_ro(
             "n_rounds",
-            [](const Ensemble& self) { return self.trees.size() / self.trees_a_round(); },
-            "How often every output was added to: with vector leaves once a tree.")
+            [](const Ensemble& self) { return self.trees.size() / self.trees_per_round(); },
+            "Number of boosting rounds: each round has one tree per output, or a single tree with "
+            "vector leaves.")
         .def_prop_ro(
             "vector_leaves", [](const Ensemble& self) { return self.vector_leaves; },
-            "Whether every tree adds to all outputs.")
+            "Whether every leaf holds one value per output.")
         .def_prop_ro(
             "n_compilations", [](const Ensemble& self) { return self.compiled.made(); },
-            "How often the form that predicts many rows fast was made.")
+            "How often the trees were compiled to the form that predicts many rows fast.")
         .def_prop_ro(
             "base", [](const Ensemble& self) { return to_array(self.base); }, nb::rv_policy::move)
         .def_prop_ro(
             "categories", [](const Ensemble& self) { return to_array(self.categories); },
             nb::rv_policy::move)
-        .def(
-            "predict_raw", predict_raw, nb::arg("data"), nb::arg("first"), nb::arg("last"),
-            nb::arg("threads") = 1, nb::arg("isa") = "auto",
-            "Sums of the trees [first, last), shape (rows, outputs); with first == 0 the base too.")
-        .def(
-            "predict_rows", predict_rows, nb::arg("values"), nb::arg("loss").none() = nb::none(),
-            "The raw prediction of one row (features,) or of some (rows, features), soonest; shape "
-            "(rows, outputs). With a loss, its responses instead.")
+        .def("predict_raw", predict_raw, nb::arg("data"), nb::arg("first"), nb::arg("last"),
+             nb::arg("threads") = 1, nb::arg("isa") = "auto",
+             "Return the sums of trees [first, last), shape (n_rows, n_outputs). If first == 0, "
+             "the base is added.")
+        .def("predict_rows", predict_rows, nb::arg("values"), nb::arg("loss").none() = nb::none(),
+             "Return raw predictions of one row (n_features,) or few rows (n_rows, n_features) "
+             "with the least latency, shape (n_rows, n_outputs). With a loss, return its responses "
+             "instead.")
         .def("predict_plain", predict_plain, nb::arg("data"),
-             "The raw prediction in the simplest way, slowly.")
+             "Return raw predictions from the simplest implementation, which is slow.")
         .def("apply", apply_trees, nb::arg("data"), nb::arg("threads") = 1,
-             "The node number of each row's leaf, shape (rows, trees).")
+             "Return the node number of the leaf of each row, shape (n_rows, n_trees).")
         .def("tree_arrays", tree_arrays, nb::arg("tree"),
-             "A tree as arrays with an entry a node; children of a leaf are -1. With vector leaves "
-             "'value' has the shape (nodes, outputs).")
+             "Return a tree as a dict of arrays with one entry per node; the children of a leaf "
+             "are -1. With vector leaves 'value' has shape (n_nodes, n_outputs).")
         .def("importance", importance, nb::arg("kind"),
-             "By feature, the sum of its splits' gains ('gain') or their number ('split').")
+             "Return for each feature the sum of the gains of its splits ('gain') or their number "
+             "('split').")
         .def(
             "holds_shares",
             [](const Ensemble& self, const std::vector<std::uint32_t>& classes) {
                 return holds_shares(self, classes);
             },
             nb::arg("classes"),
-            "Whether every leaf holds shares of classes; `classes` is their number, by target.")
+            "Return whether every leaf holds class shares; `classes` is the number of classes per "
+            "target.")
         .def(
             "reach", [](const Ensemble& self) { return to_array(reach(self)); },
-            "By output, what no prediction exceeds in size.")
-        .def("truncate", keep_first, nb::arg("n_trees"), "Keeps the first n_trees trees.")
-        .def("copy", [](const Ensemble& self) { return Ensemble(self); })
-        .def("__reduce__", [](const Ensemble& self) {
-            // A pickle holds the bytes of a model file, and goes through its reader.
-            std::vector<std::uint8_t> file = write_model(self, {});
-            nb::bytes bytes(reinterpret_cast<const char*>(file.data()), file.size());
-            nb::object reader =
-                nb::module_::import_("bosquet.io.container").attr("ensemble_from_bytes");
-            return nb::make_tuple(reader, nb::make_tuple(bytes));
-        });
+            "Return for each output an upper bound of the absolute raw prediction.")
+        .def("truncate", truncate_trees, nb::arg("n_trees"), "Keep only the first n_trees trees.")
+        .def(
+            "copy", [](const Ensemble& self) { return Ensemble(self); },
+            "Return an independent copy.")
+        // A pickle holds the bytes of a model file, so that loading it checks them.
+        .def("__getstate__",
+             [](const Ensemble& self) {
+                 std::vector<std::uint8_t> file = write_model(self, {});
+                 return nb::bytes(reinterpret_cast<const char*>(file.data()), file.size());
+             })
+        .def(
+            "__setstate__",
+            [](Ensemble& self, const nb::bytes& file) {
+                new (&self) Ensemble(read_model(bytes_of(file)).ensemble);
+            },
+            nb::arg("state"));
 }

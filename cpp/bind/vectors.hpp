@@ -1,7 +1,7 @@
-// Sequences of Python as vectors, in place of nanobind/stl/vector.h.
+// Converts Python sequences to vectors; replaces nanobind/stl/vector.h.
 //
-// nanobind reads the entries of a list where they lie, and converting one may run Python code
-// (`__float__`, `__index__`) that changes the list. So a list is copied to a tuple first.
+// nanobind reads the entries of a list in place, and converting an entry may run Python code
+// (`__float__`, `__index__`) that changes the list. Therefore lists are copied to tuples first.
 #pragma once
 
 #include <nanobind/stl/detail/nb_list.h>

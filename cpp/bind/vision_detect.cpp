@@ -32,7 +32,9 @@ std::vector<CascadeFeature> features_of(const Array<std::int32_t, 3>& rectangles
     std::size_t count = rectangles.shape(0);
     if (rectangles.shape(1) != kBoxes || rectangles.shape(2) != 4 || weights.shape(0) != count ||
         weights.shape(1) != kBoxes || tilted.size() != count)
-        throw InputError("features have rectangles (n, 3, 4), weights (n, 3) and tilted (n,)");
+        throw InputError("rectangles has shape " + shape_text(rectangles) + ", weights " +
+                         shape_text(weights) + " and tilted " + shape_text(tilted) +
+                         ", but they must have shapes (n, 3, 4), (n, 3) and (n,)");
     std::vector<CascadeFeature> features(count);
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t b = 0; b < kBoxes; ++b) {
@@ -59,7 +61,8 @@ CascadeModel model_of(std::int32_t width, std::int32_t height,
     model.features = features_of(rectangles, weights, tilted);
     std::size_t nodes = feature.size();
     if (threshold.size() != nodes || left.size() != nodes || right.size() != nodes)
-        throw InputError("nodes have a feature, a threshold and two children each");
+        throw InputError(
+            "feature, threshold, left and right must have the same length, one entry per node");
     for (std::size_t i = 0; i < nodes; ++i)
         model.nodes.push_back({static_cast<std::uint32_t>(feature.data()[i]), threshold.data()[i],
                                left.data()[i], right.data()[i]});
@@ -70,33 +73,35 @@ CascadeModel model_of(std::int32_t width, std::int32_t height,
     return model;
 }
 
-Picture image_of(const Grey& image) {
+ImageView image_of(const Grey& image) {
     if (image.shape(0) == 0 || image.shape(1) == 0 || image.stride(1) != 1 ||
         image.shape(0) > 1u << 16 || image.shape(1) > 1u << 16)
-        throw InputError("an image has 1 to 65536 rows and columns, pixels of a row side by side");
+        throw InputError("image has shape " + shape_text(image) +
+                         "; it must have 1 to 65536 rows and columns, and the pixels of a row must "
+                         "be contiguous");
     return {image.data(), static_cast<std::int32_t>(image.shape(1)),
             static_cast<std::int32_t>(image.shape(0)), image.stride(0)};
 }
 
-// No size or place in an image is beyond, so that sums of several fit into 32 bits.
-constexpr double kFarthest = 1 << 24;
-constexpr double kMostTolerance = 100;  // in sides of a window
+// The largest accepted coordinate or size in pixels, so that sums of several fit into 32 bits.
+constexpr double kMaxCoordinate = 1 << 24;
+constexpr double kMaxTolerance = 100;  // in sides of a window
 
 ScanOptions options_of(const nb::dict& given) {
     Options options(given);
     ScanOptions scan;
     std::string isa = "auto";
     options.take("scale_factor", scan.scale_factor);
-    options.take("min_width", scan.min_width, 0, kFarthest);
-    options.take("min_height", scan.min_height, 0, kFarthest);
-    options.take("max_width", scan.max_width, 0, kFarthest);
-    options.take("max_height", scan.max_height, 0, kFarthest);
+    options.take("min_width", scan.min_width, 0, kMaxCoordinate);
+    options.take("min_height", scan.min_height, 0, kMaxCoordinate);
+    options.take("max_width", scan.max_width, 0, kMaxCoordinate);
+    options.take("max_height", scan.max_height, 0, kMaxCoordinate);
     options.take("min_depth", scan.min_depth);
     options.take("threads", scan.threads);
     options.take("isa", isa);
-    options.refuse_others();
+    options.reject_unknown();
     if (!(scan.scale_factor > 1 && scan.scale_factor < kInfinity))
-        throw InputError("scale_factor must be greater than 1 and finite");
+        throw InputError("scale_factor must be > 1 and finite");
     scan.isa = parse_isa(isa);
     return scan;
 }
@@ -122,8 +127,8 @@ nb::tuple as_arrays(const std::vector<Detection>& detections) {
 nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_neighbors,
                  double tolerance, nb::dict given, bool cut) {
     ScanOptions options = options_of(given);
-    check_between(tolerance, 0, kMostTolerance, "tolerance");
-    Picture image = image_of(pixels);
+    check_between(tolerance, 0, kMaxTolerance, "tolerance");
+    ImageView image = image_of(pixels);
     std::vector<Detection> found;
     {
         LongCall call;
@@ -131,7 +136,7 @@ nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_
         for (const Hit& hit : scan.hits)
             found.push_back(window_of(detector.model(), scan.layers[hit.layer], hit));
         found = group_windows(found, min_neighbors, tolerance);
-        // Rounding may have put a border a pixel outside.
+        // Rounding may have moved a side one pixel outside the image.
         for (std::size_t i = 0; cut && i < found.size(); ++i) {
             Box& box = found[i].box;
             box.width = std::min(box.width, image.width - box.x);
@@ -145,10 +150,10 @@ nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1
                 const Array<double, 1>& sum, std::int32_t min_neighbors, double tolerance) {
     std::size_t count = boxes.shape(0);
     if (boxes.shape(1) != 4 || depth.size() != count || sum.size() != count)
-        throw InputError("windows have boxes (n, 4), a depth and a sum each");
-    check_between(tolerance, 0, kMostTolerance, "tolerance");
+        throw InputError("boxes must have shape (n, 4), depth and sum shape (n,)");
+    check_between(tolerance, 0, kMaxTolerance, "tolerance");
     for (std::size_t i = 0; i < boxes.size(); ++i)
-        check_between(boxes.data()[i], -kFarthest, kFarthest, "a side of a box");
+        check_between(boxes.data()[i], -kMaxCoordinate, kMaxCoordinate, "a coordinate of boxes");
     std::vector<Detection> windows;
     for (std::size_t i = 0; i < count; ++i) {
         const std::int32_t* box = boxes.data() + 4 * i;
@@ -166,33 +171,36 @@ nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1
 
 nb::tuple scan(const Detector& detector, const Grey& pixels, nb::dict given) {
     ScanOptions options = options_of(given);
-    Picture image = image_of(pixels);
+    ImageView image = image_of(pixels);
     Scan result;
     {
         LongCall call;
         result = detector.scan(image, options);
     }
-    std::int32_t *sizes, *places;
+    std::int32_t *sizes, *positions;
     auto size_array = new_array<std::int32_t>({result.layers.size(), 2}, &sizes);
     for (std::size_t i = 0; i < result.layers.size(); ++i) {
         sizes[2 * i] = result.layers[i].width;
         sizes[2 * i + 1] = result.layers[i].height;
     }
-    auto place_array = new_array<std::int32_t>({result.hits.size(), 3}, &places);
+    auto position_array = new_array<std::int32_t>({result.hits.size(), 3}, &positions);
     for (std::size_t i = 0; i < result.hits.size(); ++i) {
         const Hit& hit = result.hits[i];
-        places[3 * i] = static_cast<std::int32_t>(hit.layer);
-        places[3 * i + 1] = hit.x;
-        places[3 * i + 2] = hit.y;
+        positions[3 * i] = static_cast<std::int32_t>(hit.layer);
+        positions[3 * i + 1] = hit.x;
+        positions[3 * i + 2] = hit.y;
     }
-    return nb::make_tuple(size_array, place_array, result.visited);
+    return nb::make_tuple(size_array, position_array, result.visited);
 }
 
 nb::tuple depths(const Detector& detector, const Array<std::uint8_t, 3>& images, int threads,
                  const std::string& isa) {
     if (images.shape(1) != static_cast<std::size_t>(detector.model().height) ||
         images.shape(2) != static_cast<std::size_t>(detector.model().width))
-        throw InputError("images must have the size of the cascade's window");
+        throw InputError("images has shape " + shape_text(images) + ", but must have shape (n, " +
+                         std::to_string(detector.model().height) + ", " +
+                         std::to_string(detector.model().width) +
+                         "), the window size of the cascade");
     std::int32_t* depth;
     double* sum;
     auto depth_array = new_array<std::int32_t>({images.shape(0)}, &depth);
@@ -207,9 +215,9 @@ nb::tuple depths(const Detector& detector, const Array<std::uint8_t, 3>& images,
 
 nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t width,
                                              std::int32_t height) {
-    Picture image = image_of(pixels);
+    ImageView image = image_of(pixels);
     if (width < 1 || height < 1 || width > 1 << 16 || height > 1 << 16)
-        throw InputError("an image has 1 to 65536 rows and columns");
+        throw InputError("width and height must be between 1 and 65536");
     std::uint8_t* out;
     auto array = new_array<std::uint8_t>(
         {static_cast<std::size_t>(height), static_cast<std::size_t>(width)}, &out);
@@ -226,7 +234,7 @@ nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t wi
 }  // namespace
 
 void bind_vision_detect(nb::module_& module) {
-    nb::class_<Detector>(module, "Detector", "A cascade, ready to look through images.")
+    nb::class_<Detector>(module, "Detector", "A cascade that is ready to detect objects in images.")
         .def(
             "__init__",
             [](Detector* self, std::int32_t width, std::int32_t height,
@@ -246,16 +254,18 @@ void bind_vision_detect(nb::module_& module) {
             nb::arg("stage_threshold"))
         .def("detect", detect, nb::arg("image"), nb::arg("min_neighbors"), nb::arg("tolerance"),
              nb::arg("options"), nb::arg("cut") = true,
-             "Boxes (n, 4), cut at the image's border, how many windows agree on each, the stages "
-             "that the best of them passed, and the sum of its last stage.")
+             "Return the detections: boxes (n, 4), clipped at the border of the image if `cut`; "
+             "the number of windows grouped into each box; the number of stages that the best of "
+             "these windows passed; and the sum of its last stage.")
         .def("scan", scan, nb::arg("image"), nb::arg("options"),
-             "Sizes of the image's layers, (layer, x, y) of the windows that pass, and how many "
-             "windows were looked at.")
+             "Return the sizes of the layers of the image pyramid, (layer, x, y) of the windows "
+             "that pass, and the number of windows that were evaluated.")
         .def("depths", depths, nb::arg("images"), nb::arg("threads") = 1, nb::arg("isa") = "auto",
-             "How many stages each image passes (-1: it is flat), and the sum of its last one.");
+             "Return how many stages each image passes (-1 for a flat image) and the sum of its "
+             "last stage.");
     module.def("group_windows", group, nb::arg("boxes"), nb::arg("depth"), nb::arg("sum"),
                nb::arg("min_neighbors"), nb::arg("tolerance"),
-               "Windows around the same object as one, as Detector.detect gives them.");
+               "Group windows around the same object; return the same arrays as Detector.detect.");
     module.def("resize_image", resized, nb::arg("image"), nb::arg("width"), nb::arg("height"),
-               "A grey image at another size, as OpenCV's INTER_LINEAR_EXACT gives it.");
+               "Resize a grey image as OpenCV does with INTER_LINEAR_EXACT.");
 }

@@ -33,18 +33,23 @@ using WeightArray = nb::ndarray<const float, nb::shape<-1, 3>, nb::c_contig, nb:
 using Sums = nb::ndarray<nb::numpy, std::int64_t>;
 using Floats = nb::ndarray<nb::numpy, float>;
 
-constexpr std::size_t kMostPixels = std::size_t{1} << 20;  // of a window; places take 32 bits
-constexpr std::size_t kMostWindows = (std::size_t{1} << 31) - 1;
-constexpr std::size_t kBlockWindows = 1024;  // whose planes are in memory at once
+constexpr std::size_t kMaxPixels = std::size_t{1}
+                                   << 20;  // per window; offsets of pixels have 32 bits
+constexpr std::size_t kMaxWindows = (std::size_t{1} << 31) - 1;
+// Number of windows whose planes are in memory at the same time.
+constexpr std::size_t kBlockWindows = 1024;
 
 WindowStack stack_of(const WindowArray& windows) {
     WindowStack stack{windows.data(), windows.shape(0), {windows.shape(2), windows.shape(1)}};
     if (stack.size.width < 3 || stack.size.height < 3)
-        throw InputError("a window must have at least 3 x 3 pixels");
-    if (stack.size.width > kMostPixels || stack.size.height > kMostPixels ||
-        stack.size.width * stack.size.height > kMostPixels)
-        throw InputError("a window has more than 2^20 pixels");
-    check_at_most(stack.count, kMostWindows, "windows");
+        throw InputError("windows have " + std::to_string(stack.size.width) + " x " +
+                         std::to_string(stack.size.height) + " pixels, but need at least 3 x 3");
+    if (stack.size.width > kMaxPixels || stack.size.height > kMaxPixels ||
+        stack.size.width * stack.size.height > kMaxPixels)
+        throw InputError("windows have " + std::to_string(stack.size.width) + " x " +
+                         std::to_string(stack.size.height) +
+                         " pixels, but at most 2^20 pixels are supported");
+    check_at_most(stack.count, kMaxWindows, "windows");
     return stack;
 }
 
@@ -52,7 +57,8 @@ std::vector<HaarFeature> features_of(const RectangleArray& rectangles, const Wei
                                      const ByteArray& tilted, WindowSize window) {
     std::size_t count = rectangles.shape(0);
     if (weights.shape(0) != count || tilted.shape(0) != count)
-        throw InputError("rectangles, weights and tilted must have one entry a feature");
+        throw InputError(
+            "rectangles, weights and tilted must have the same length, one entry per feature");
     std::vector<HaarFeature> features(count);
     for (std::size_t f = 0; f < count; ++f) {
         for (int k = 0; k < HaarFeature::kRectangles; ++k) {
@@ -68,9 +74,11 @@ std::vector<HaarFeature> features_of(const RectangleArray& rectangles, const Wei
 
 Sums integral_image(WindowArray images, const std::string& kind) {
     if (kind != "plain" && kind != "squared" && kind != "tilted")
-        throw InputError("kind must be plain, squared or tilted, not '" + kind + "'");
+        throw InputError("kind='" + kind + "' is unknown; pass 'plain', 'squared' or 'tilted'");
     std::size_t count = images.shape(0), height = images.shape(1), width = images.shape(2);
-    if (height == 0 || width == 0) throw InputError("an image has no pixels");
+    if (height == 0 || width == 0)
+        throw InputError("images has shape " + shape_text(images) +
+                         "; images need at least one pixel");
     std::int64_t* out;
     Sums result = new_array<std::int64_t>({count, height + 1, width + 1}, &out);
     LongCall call;
@@ -104,7 +112,7 @@ std::tuple<Floats, nb::ndarray<nb::numpy, bool>> window_contrasts(WindowArray wi
     return {factors, flats};
 }
 
-// Of features by windows; block after block of windows, so that little is in memory besides.
+// Values of shape (n_features, n_windows), computed in blocks of windows to save memory.
 Floats haar_values(WindowArray windows, RectangleArray rectangles, WeightArray weights,
                    ByteArray tilted, bool normalise, const std::string& isa, int threads) {
     WindowStack stack = stack_of(windows);
@@ -133,21 +141,23 @@ StumpCriterion criterion_of(const std::string& name) {
     if (name == "error") return StumpCriterion::error;
     if (name == "exponential") return StumpCriterion::exponential;
     if (name == "squared") return StumpCriterion::squared;
-    throw InputError("criterion must be error, exponential or squared, not '" + name + "'");
+    throw InputError("criterion='" + name +
+                     "' is unknown; pass 'error', 'exponential' or 'squared'");
 }
 
-// A search with the threads that it runs on.
-class Searching {
+// A HaarSearch with its own threads.
+class ThreadedSearch {
   public:
-    Searching(WindowArray windows, ByteArray positive, RectangleArray rectangles,
-              WeightArray weights, ByteArray tilted, bool normalise, std::size_t bytes,
-              const std::string& isa, int threads)
+    ThreadedSearch(WindowArray windows, ByteArray positive, RectangleArray rectangles,
+                   WeightArray weights, ByteArray tilted, bool normalise, std::size_t bytes,
+                   const std::string& isa, int threads)
         : team_(threads) {
         WindowStack stack = stack_of(windows);
-        if (stack.count == 0) throw InputError("there are no windows");
+        if (stack.count == 0) throw InputError("windows is empty; at least one window is needed");
         check_length(positive.shape(0), stack.count, "positive", "window");
         std::vector<HaarFeature> features = features_of(rectangles, weights, tilted, stack.size);
-        if (features.empty()) throw InputError("there are no features");
+        if (features.empty())
+            throw InputError("rectangles is empty; at least one feature is needed");
         Isa chosen = parse_isa(isa);
         LongCall call;
         search_.emplace(stack, std::span(positive.data(), stack.count), std::move(features),
@@ -184,34 +194,38 @@ class Searching {
   private:
     Team team_;
     std::optional<HaarSearch> search_;
-    std::mutex in_use_;  // another Python thread may ask at the same time
+    std::mutex in_use_;  // another Python thread may call at the same time
 };
 
 }  // namespace
 
 void bind_vision_features(nb::module_& module) {
     module.def("integral_image", integral_image, nb::arg("images"), nb::arg("kind"),
-               "Sums over pixels, 'plain', 'squared' or 'tilted', of a stack of grey images: a row "
-               "and a column more than they have.");
+               "Return the integral images ('plain', 'squared' or 'tilted') of a stack of grey "
+               "images, shape (n, height + 1, width + 1).");
     module.def("window_contrasts", window_contrasts, nb::arg("windows"), nb::arg("threads") = 1,
-               "What features of each window are multiplied by, and whether it is too flat for "
-               "OpenCV's detector.");
+               "Return for each window the factor that normalises its features, and whether "
+               "OpenCV's detector rejects it as flat.");
     module.def("haar_values", haar_values, nb::arg("windows"), nb::arg("rectangles"),
                nb::arg("weights"), nb::arg("tilted"), nb::arg("normalise"), nb::arg("isa"),
-               nb::arg("threads") = 1, "Values of shape (features, windows).");
-    nb::class_<Searching>(module, "HaarSearch",
-                          "Windows prepared once, and searched for the best stump every round.")
+               nb::arg("threads") = 1,
+               "Return the values of Haar features, shape (n_features, n_windows).");
+    nb::class_<ThreadedSearch>(
+        module, "HaarSearch",
+        "Windows that are prepared once and searched for the best stump in every round.")
         .def(nb::init<WindowArray, ByteArray, RectangleArray, WeightArray, ByteArray, bool,
                       std::size_t, const std::string&, int>(),
              nb::arg("windows"), nb::arg("positive"), nb::arg("rectangles"), nb::arg("weights"),
              nb::arg("tilted"), nb::arg("normalise"), nb::arg("bytes"), nb::arg("isa"),
              nb::arg("threads"))
-        .def_prop_ro("n_rows", &Searching::rows)
-        .def_prop_ro("n_features", &Searching::features)
-        .def_prop_ro("n_kept", &Searching::kept, "Features whose codes are in memory.")
-        .def("best", &Searching::best, nb::arg("weight"), nb::arg("criterion"),
-             "Feature, threshold, what is said below it and from it on, merit and gain, of the "
-             "stump of least 'error', 'exponential' loss or 'squared' error.")
-        .def("values", &Searching::values, nb::arg("feature"),
-             "The feature's value of each window.");
+        .def_prop_ro("n_rows", &ThreadedSearch::rows)
+        .def_prop_ro("n_features", &ThreadedSearch::features)
+        .def_prop_ro("n_kept", &ThreadedSearch::kept,
+                     "Number of features whose codes are kept in memory.")
+        .def("best", &ThreadedSearch::best, nb::arg("weight"), nb::arg("criterion"),
+             "Return feature, threshold, prediction below the threshold, prediction from the "
+             "threshold on, merit and gain of the stump that minimises 'error', 'exponential' or "
+             "'squared' loss.")
+        .def("values", &ThreadedSearch::values, nb::arg("feature"),
+             "Return the values of a feature for all windows.");
 }

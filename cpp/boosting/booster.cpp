@@ -82,7 +82,7 @@ void Booster::compute_gradients(std::span<const GradientPair> given) {
         }
         for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
             GradientPair* pairs = pairs_.data() + k * data.rows;
-            // A least-squares tree on the pseudo-residuals: every row counts by its weight.
+            // For a least-squares tree on the pseudo-residuals, every row counts with its weight.
             for (std::size_t i = range.begin; !options_.newton && i < range.end; ++i)
                 pairs[i].h = data.weight != nullptr ? static_cast<float>(data.weight[i]) : 1.0f;
         }
@@ -100,8 +100,8 @@ PairSums Booster::sum_pairs(const GradientPair* pairs) const {
     for (std::size_t index = 1; index < parts.size(); ++index) {
         all.absolute_g += parts[index].absolute_g;
         all.h += parts[index].h;
-        all.least_h = std::min(all.least_h, parts[index].least_h);
-        all.greatest_h = std::max(all.greatest_h, parts[index].greatest_h);
+        all.min_h = std::min(all.min_h, parts[index].min_h);
+        all.max_h = std::max(all.max_h, parts[index].max_h);
     }
     return all;
 }
@@ -109,7 +109,7 @@ PairSums Booster::sum_pairs(const GradientPair* pairs) const {
 GradientScale Booster::quantise(const GradientPair* pairs) {
     std::size_t rows = train_->rows();
     PairSums sums = sum_pairs(pairs);
-    if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.least_h < 0)
+    if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.min_h < 0)
         throw InputError(kBadGradients);
     GradientScale scale = scale_for(sums, rows);
     team_->run(block_count(rows), [&](std::size_t index, int) {
@@ -134,7 +134,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
         else
             sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
     }
-    std::vector<Tree> trees;  // added when all outputs have theirs
+    std::vector<Tree> trees;  // added to the ensemble when all outputs have one
     for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
         const GradientPair* pairs =
             sampled && options_.gradient_sampling ? sampler_.scaled(k) : pairs_.data() + k * rows;
@@ -152,7 +152,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
         }
         {
             Stopwatch watch(timings_.leaves);
-            place_rows(grown);
+            assign_leaves(grown);
             set_values(grown, k, leaf_values);
         }
         {
@@ -176,8 +176,8 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
     timings_.growing = grower_.timings();
 }
 
-// Writes down for each row which leaf it is in, so that what follows reads rows in their order.
-void Booster::place_rows(const GrownTree& grown) {
+// Stores for each row its leaf, so that later loops read the rows in order.
+void Booster::assign_leaves(const GrownTree& grown) {
     leaf_of_node_.assign(grown.tree.nodes.size(), 0);
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf)
         leaf_of_node_[grown.leaves[leaf].node] = static_cast<std::uint16_t>(leaf);
@@ -191,19 +191,19 @@ void Booster::place_rows(const GrownTree& grown) {
         return;
     }
     std::uint16_t* leaf_of_row = leaf_of_row_.data();
-    auto place = [&](std::size_t leaf, int) {
+    auto assign = [&](std::size_t leaf, int) {
         const RowSet& set = grown.leaves[leaf].rows;
         for (std::size_t i = 0; i < set.count; ++i)
             leaf_of_row[set.rows != nullptr ? set.rows[i] : set.first + i] =
                 static_cast<std::uint16_t>(leaf);
     };
     if (rows >= 2 * kBlockRows)
-        team_->run(grown.leaves.size(), place);
+        team_->run(grown.leaves.size(), assign);
     else
-        for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) place(leaf, 0);
+        for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) assign(leaf, 0);
 }
 
-double Booster::within_step(double value) const {
+double Booster::clip_to_step(double value) const {
     double step = options_.grow.max_delta_step;
     return step > 0 ? std::clamp(value, -step, step) : value;
 }
@@ -212,32 +212,35 @@ void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValue
     std::vector<double> values =
         options_.newton ? newton_values(grown, output) : exact_values(grown, output, leaf_values);
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
-        double value = within_step(values[leaf]);
+        double value = clip_to_step(values[leaf]);
         value = std::clamp(value, grown.leaves[leaf].bounds.lower, grown.leaves[leaf].bounds.upper);
         value *= options_.learning_rate;
         if (!std::isfinite(value))
-            throw InputError("the value of a leaf is not finite: weights or targets are too large");
+            throw InputError(
+                "the value of a leaf is not finite because weights or targets are too large; "
+                "rescale them");
         grown.tree.nodes[grown.leaves[leaf].node].number = value;
         grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_weight_[leaf]);
     }
     set_cover(grown);
 }
 
-// Row by row in blocks of a fixed size, block after block, so that the bits do not depend on the
-// team. With rows drawn by gradient all rows take part: those not drawn are free to count.
+// Sums blocks of a fixed size in order, so that the bits do not depend on the number of threads. If
+// rows were drawn by gradient, all rows are summed, since the gradients of the other rows are known
+// as well.
 std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
                                                    const GradientPair* pairs) const {
-    // The sums of this many blocks are in memory at a time: with 65,535 leaves and ten million rows
-    // those of all blocks would take 1.9 GB.
-    constexpr std::size_t kMostSums = std::size_t{1} << 20;
+    // Limits the number of sums in memory: with 65,535 leaves and ten million rows, the sums of all
+    // blocks would take 1.9 GB.
+    constexpr std::size_t kMaxSums = std::size_t{1} << 20;
     std::size_t rows = train_->rows(), blocks = block_count(rows);
-    std::size_t together = std::max<std::size_t>(kMostSums / leaves, team_->size());
-    together = std::min(together, blocks);
+    std::size_t batch = std::max<std::size_t>(kMaxSums / leaves, team_->size());
+    batch = std::min(batch, blocks);
     bool only_sampled = options_.subsample < 1 && !options_.gradient_sampling;
     std::span<const std::uint32_t> drawn = sampler_.rows();
-    std::vector<LeafSum> totals(leaves), parts(together * leaves);
-    for (std::size_t first = 0; first < blocks; first += together) {
-        std::size_t count = std::min(together, blocks - first);
+    std::vector<LeafSum> totals(leaves), parts(batch * leaves);
+    for (std::size_t first = 0; first < blocks; first += batch) {
+        std::size_t count = std::min(batch, blocks - first);
         team_->run(count, [&](std::size_t index, int) {
             Range range = block(rows, first + index);
             LeafSum* into = parts.data() + index * leaves;
@@ -267,7 +270,7 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
     return totals;
 }
 
-// -G / (H + l2) from the gradients as they were before they became integers.
+// Computes -G / (H + l2) from the gradients before their conversion to integers.
 std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
     std::size_t leaves = grown.leaves.size();
     std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs_.data() + output * train_->rows());
@@ -298,8 +301,9 @@ std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output
     return values;
 }
 
-// The rows that a leaf's minimiser is taken on: those drawn for the tree, or all where they were
-// drawn with unequal chances, for then the minimiser of the drawn ones is not that of the leaf.
+// The rows on which the minimiser of a leaf is computed: the rows drawn for the tree, or all rows
+// if they were drawn with unequal probabilities, because the minimiser of the drawn rows would be
+// biased.
 std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& grown) const {
     std::vector<std::vector<std::uint32_t>> members(grown.leaves.size());
     if (options_.subsample < 1 && options_.gradient_sampling) {
@@ -319,8 +323,9 @@ std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& g
     return members;
 }
 
-// Growing bounds values in the unit of gradients; minimisers are in that of the target. So the
-// bounds of monotone splits are drawn again, from the minimisers of the two sides, parents first.
+// Growing computes bounds in the unit of gradients, but minimisers have the unit of the target. The
+// bounds of monotone splits are therefore computed again from the minimisers of the two sides,
+// parents first.
 void Booster::bound_by_minimisers(GrownTree& grown,
                                   const std::vector<std::vector<std::uint32_t>>& members,
                                   std::uint32_t output) const {
@@ -341,7 +346,7 @@ void Booster::bound_by_minimisers(GrownTree& grown,
         int direction = options_.grow.monotone[nodes[at].feature()];
         if (direction == 0) continue;
         auto value = [&](std::uint32_t child) {
-            double best = within_step(loss_.minimiser(train_->data(), rows[child], output));
+            double best = clip_to_step(loss_.minimiser(train_->data(), rows[child], output));
             return std::clamp(best, bounds[at].lower, bounds[at].upper);
         };
         double middle = (value(left) + value(left + 1)) / 2;
@@ -353,7 +358,7 @@ void Booster::bound_by_minimisers(GrownTree& grown,
     for (Leaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
 }
 
-// Children stand behind their parents, so one pass from the end adds them up.
+// Children come after their parents, so that one pass from the end sums them.
 void Booster::set_cover(GrownTree& grown) const {
     std::vector<NodeStats>& stats = grown.tree.stats;
     for (std::size_t at = stats.size(); at-- > 0;) {

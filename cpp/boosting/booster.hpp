@@ -1,4 +1,4 @@
-// The stagewise loop over trees: one call a round.
+// Stagewise gradient boosting of trees: each call of round() runs one round.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ struct BoostOptions {
     double learning_rate = 0.1;
     double subsample = 1;
     bool gradient_sampling = false;
-    bool newton = true;  // else leaves take the exact minimiser of the loss on their rows
+    bool newton = true;  // otherwise leaves get the exact minimiser of the loss on their rows
     std::uint64_t seed = 0;
-    std::uint64_t first_round = 0;  // rounds that an earlier fit has made: draws go on from there
+    // Number of rounds of an earlier fit, from which random draws continue.
+    std::uint64_t first_round = 0;
 };
 
-// Rows with their targets, and what the trees so far say of them. Targets and weights (empty: all
-// 1) are the caller's and must outlive it.
+// Rows with their targets and the current raw predictions. Targets and weights (empty: all 1)
+// belong to the caller and must outlive the sample.
 class Sample {
   public:
     Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
@@ -51,7 +52,7 @@ class Sample {
     Buffer<double> raw_;
 };
 
-// Where the time of a fit goes, in seconds of wall-clock time.
+// The time spent in the phases of a fit, in seconds of wall-clock time.
 struct Timings {
     double gradient = 0, sample = 0, grow = 0, leaves = 0, update = 0, holdout = 0;
     GrowTimings growing;
@@ -62,19 +63,20 @@ class Booster {
     Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
             Isa isa, Team& team);
 
-    // Values of a tree's leaves, asked of the caller: (leaf of each row, leaves, output).
+    // A function of the caller that returns the values of a tree's leaves, given the leaf of each
+    // row, the number of leaves and the output.
     using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>,
                                                          std::size_t, std::uint32_t)>;
 
-    // One tree for each output, added to `ensemble`. `given`, if not empty, takes the place of the
-    // loss's own gradients: output k of row i at k * rows + i. `leaf_values`, if any, takes the
-    // place of the loss's own minimiser.
+    // Adds one tree per output to `ensemble`. `given`, if not empty, replaces the gradients of the
+    // loss; output k of row i is at k * rows + i. `leaf_values`, if set, replaces the minimiser of
+    // the loss.
     void round(Ensemble& ensemble, std::span<const GradientPair> given,
                const LeafValues& leaf_values, Sample* holdout);
 
-    // Mean loss over the rows' weights.
+    // The weighted mean loss over the rows.
     double mean_loss(const Sample& sample) const;
-    // The same over at most 16,384 training rows, evenly spaced: enough to follow a fit by.
+    // The same over at most 16,384 evenly spaced training rows, which is enough to monitor a fit.
     double sampled_train_loss() const;
     const Timings& timings() const { return timings_; }
 
@@ -82,8 +84,8 @@ class Booster {
     void compute_gradients(std::span<const GradientPair> given);
     PairSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
-    void place_rows(const GrownTree& grown);
-    double within_step(double value) const;  // held to max_delta_step
+    void assign_leaves(const GrownTree& grown);
+    double clip_to_step(double value) const;  // clips to [-max_delta_step, max_delta_step]
     void set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values);
     struct LeafSum {
         double g = 0, h = 0;

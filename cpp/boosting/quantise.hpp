@@ -1,9 +1,9 @@
-// From real gradients to integers whose sums cannot overflow.
+// Converts gradients to integers whose sums cannot overflow.
 //
 // A packed sum has 31 bits for each half. The unit is the smallest power of two for which the sum
-// of the absolute values of all rows, each rounded, stays below 2^31: whatever rows a node or a bin
-// holds, its sum is smaller. Bits therefore follow from the sums and not from the largest row: one
-// row a million times the others costs one bit, not twenty.
+// of the absolute values of all rows, each rounded, stays below 2^31. The sum over the rows of any
+// node or bin is smaller. The resolution therefore depends on the sum and not on the largest row: a
+// row that is a million times larger than the others costs one bit, not twenty.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace bosquet {
 
-// Of a block of rows; sums in eight lanes, so that their bits do not depend on the vectors' width.
+// Sums over a block of rows, in eight lanes, so that their bits do not depend on the vector width.
 struct PairSums {
     double absolute_g = 0;
     double h = 0;
-    float least_h = 0, greatest_h = 0;
+    float min_h = 0, max_h = 0;
 };
 
 struct QuantiseKernels {
@@ -30,13 +30,13 @@ struct QuantiseKernels {
 };
 BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 
-// Why a round cannot go on with gradients that are not finite, or hessians below 0.
+// The message for gradients that are not finite and for negative Hessians.
 constexpr const char* kBadGradients =
-    "gradients must be finite and hessians not negative: targets, weights or raw predictions are "
-    "too large for the loss";
+    "gradients must be finite and Hessians non-negative; targets, weights or raw predictions are "
+    "too large for the loss, so rescale them";
 
-// The units for gradients with these sums. Where every row has the same hessian it becomes 1, so
-// that a sum of hessians is a count.
+// Returns the units for gradients with these sums. If every row has the same Hessian, it becomes 1,
+// so that a sum of Hessians is a count.
 GradientScale scale_for(const PairSums& sums, std::size_t rows);
 
 }  // namespace bosquet

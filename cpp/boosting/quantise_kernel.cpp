@@ -33,7 +33,7 @@ PairSums sums(const GradientPair* pairs, std::size_t count) {
     return {total(g), total(h), least[0], greatest[0]};
 }
 
-// Rounds to the nearest integer, ties to even: adding 1.5 * 2^52 leaves it in the low bits.
+// Rounds to the nearest integer, ties to even: adding 1.5 * 2^52 moves the integer to the low bits.
 BOSQUET_INLINE std::int64_t rounded(double value) {
     return __builtin_bit_cast(std::int64_t, value + kRoundToInteger) -
            __builtin_bit_cast(std::int64_t, kRoundToInteger);

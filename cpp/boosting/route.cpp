@@ -11,10 +11,10 @@ Router::Router(const GrownTree& grown, const BinnedMatrix& matrix,
       leaf_of_node_(leaf_of_node),
       kernels_(&select_route_kernels(isa)) {
     const std::vector<Node>& nodes = grown.tree.nodes;
-    if (grown.leaves.size() > 256) return;  // a leaf's number must fit in a byte
+    if (grown.leaves.size() > 256) return;  // leaf numbers must fit in a byte
     lines_.resize(nodes.size() * kLineRows);
     tables_.reserve(nodes.size());
-    for (std::size_t at = nodes.size(); at-- > 0;) {  // children stand behind their parents
+    for (std::size_t at = nodes.size(); at-- > 0;) {  // children come after their parents
         const Node& node = nodes[at];
         if (node.is_leaf()) {
             std::fill_n(lines_.begin() + static_cast<std::ptrdiff_t>(at * kLineRows), kLineRows,

@@ -1,4 +1,4 @@
-// Sends binned rows down a tree that was grown on other rows.
+// Finds the leaves of binned rows that were not used to grow the tree.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace bosquet {
 
-// A split as an operation on lines of bytes, one byte a row: where the bin less `shift` is at most
-// `bound`, or where `goes_left` says so, take the left child's line, elsewhere the right one's.
-// Lines hold numbers of leaves; worked off from the bottom up, the root's line says for each row
-// which leaf it reaches.
+// A split as an operation on lines of bytes with one byte per row: if bin - shift <= bound, or if
+// goes_left[bin] is set, take the byte from the line of the left child, otherwise from that of the
+// right child. Lines hold leaf numbers. Evaluated bottom-up, the line of the root holds for each
+// row the number of its leaf.
 struct LineSplit {
-    const std::uint8_t* column;  // null for a wide feature
+    const std::uint8_t* column;  // nullptr for a wide feature
     const std::uint16_t* wide_column;
-    const std::uint8_t* goes_left;  // by bin; null for a quantitative feature
+    const std::uint8_t* goes_left;  // by bin; nullptr for a quantitative feature
     std::uint32_t line;
-    std::uint32_t left;  // the right child's line is the next one
+    std::uint32_t left;  // the line of the right child is the next one
     std::uint8_t shift;
     std::uint8_t bound;
 };
@@ -29,8 +29,8 @@ struct LineSplit {
 constexpr std::size_t kLineRows = 32;
 
 struct RouteKernels {
-    // `lines` has 32 bytes for each node; those of leaves are filled in. Rows [begin, end) are
-    // routed 32 at a time; columns may be read up to 31 rows beyond.
+    // `lines` has 32 bytes per node; those of leaves are filled in. Rows [begin, end) are processed
+    // 32 at a time; columns may be read up to 31 rows past the end.
     void (*route)(const LineSplit* splits, std::size_t count, std::uint8_t* lines,
                   std::size_t begin, std::size_t end, std::uint16_t* leaf_of_row);
 };
@@ -38,11 +38,11 @@ BOSQUET_DECLARE_KERNELS(RouteKernels, route_kernels)
 
 class Router {
   public:
-    // `leaf_of_node` numbers the leaves.
+    // `leaf_of_node` holds the leaf number of each node.
     Router(const GrownTree& grown, const BinnedMatrix& matrix,
            std::span<const std::uint16_t> leaf_of_node, Isa isa);
 
-    // leaf_of_row[row] = the leaf that row reaches, for these rows.
+    // Sets leaf_of_row[row] to the number of the leaf that the row reaches, for these rows.
     void route(Range rows, std::uint16_t* leaf_of_row) const;
 
   private:
@@ -52,9 +52,9 @@ class Router {
     const BinnedMatrix* matrix_;
     std::span<const std::uint16_t> leaf_of_node_;
     const RouteKernels* kernels_;
-    std::vector<LineSplit> splits_;                  // from the bottom up
+    std::vector<LineSplit> splits_;                  // bottom-up
     std::vector<std::vector<std::uint8_t>> tables_;  // goes_left of categorical splits
-    std::vector<std::uint8_t> lines_;                // with the leaves' lines filled in
+    std::vector<std::uint8_t> lines_;                // with the lines of leaves filled in
 };
 
 }  // namespace bosquet

@@ -15,19 +15,20 @@ namespace {
 
 constexpr std::uint64_t kStream = 0x726f7773;  // "rows"
 
-// Lengths by their leading bits: a bin spans 1/256 of a power of two, fine enough for a threshold.
+// A histogram of gradient lengths by their leading bits: a bin spans 1/256 of a power of two, which
+// is fine enough for a threshold.
 constexpr int kDropBits = 15;
 constexpr std::size_t kLengthBins = std::size_t{1} << (31 - kDropBits);
 
-// The threshold t for which the sum of min(1, length / t) is `wanted`, from the longest bins down:
-// with the rows above t all kept, the others share what is left.
+// The threshold t for which the sum of min(1, length / t) is `wanted`. The loop starts from the
+// longest bin: rows above t are all kept, the others share the rest.
 double length_threshold(const std::vector<std::uint64_t>& counts, double wanted) {
     auto middle = [](std::size_t bin) {
         auto bits = static_cast<std::uint32_t>((bin << kDropBits) + (1u << (kDropBits - 1)));
         return static_cast<double>(std::bit_cast<float>(bits));
     };
     double below = 0;
-    // The last bins are those of infinity, so an empty bin must not be multiplied.
+    // The last bins are those of infinity, so that empty bins must not be multiplied.
     for (std::size_t bin = 0; bin < kLengthBins; ++bin)
         if (counts[bin] != 0) below += static_cast<double>(counts[bin]) * middle(bin);
     double kept = 0;
@@ -46,7 +47,7 @@ double length_threshold(const std::vector<std::uint64_t>& counts, double wanted)
 template <class Keep>
 void RowSampler::collect(std::size_t rows, Team& team, Keep keep) {
     if (rows_.size() != rows) rows_ = Buffer<std::uint32_t>(rows);
-    // Each block's rows are first gathered at the block's own place, then moved together.
+    // The rows of each block are first written to the start of the block, then moved together.
     std::vector<std::size_t> counts(block_count(rows));
     team.run(counts.size(), [&](std::size_t index, int) {
         Range range = block(rows, index);
@@ -92,7 +93,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
             }
         totals[index] = total;
     });
-    // A tenth of the mean squared hessian keeps rows that are fitted well in the draw.
+    // A tenth of the mean squared Hessian gives well-fitted rows a chance to be drawn.
     double floor = 0.1 * std::accumulate(totals.begin(), totals.end(), 0.0) / rows;
 
     int workers = team.size();
@@ -119,9 +120,9 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
 
     std::uint64_t stream = mix64(round ^ kStream);
     collect(rows, team, [&](std::size_t row) {
-        double chance = threshold > 0 ? length_[row] / threshold : 1.0;
-        bool kept = uniform(seed, stream, row) < chance;
-        auto scale = static_cast<float>(kept ? (chance < 1 ? 1 / chance : 1.0) : 0.0);
+        double probability = threshold > 0 ? length_[row] / threshold : 1.0;
+        bool kept = uniform(seed, stream, row) < probability;
+        auto scale = static_cast<float>(kept ? (probability < 1 ? 1 / probability : 1.0) : 0.0);
         for (std::uint32_t k = 0; k < outputs; ++k) {
             const GradientPair& pair = pairs[k * rows + row];
             scaled_[k * rows + row] = {pair.g * scale, pair.h * scale};

@@ -1,4 +1,4 @@
-// Which rows a tree is grown on.
+// Samples the rows on which a tree is grown.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace bosquet {
 
-// Draws rows without replacement, each by the hash of its number, so that threads and partitions of
-// the data do not matter.
+// Draws rows without replacement, each by the hash of its number, so that the result does not
+// depend on threads or on the partition of the data.
 class RowSampler {
   public:
-    // Each row with the same chance `share`.
+    // Draws each row with the same probability `share`.
     void draw_uniform(std::size_t rows, double share, std::uint64_t seed, std::uint64_t round,
                       Team& team);
 
-    // A row with a chance in proportion to the length of its gradient, at most 1, `share` on
-    // average (minimal variance sampling: Ibragimov and Gusev 2019). A row drawn with chance p
-    // stands for 1 / p rows: its pairs are scaled by that.
+    // Draws a row with a probability proportional to the length of its gradient, at most 1 and
+    // `share` on average (minimal variance sampling: Ibragimov and Gusev 2019). The pairs of a row
+    // drawn with probability p are scaled by 1 / p.
     void draw_by_gradient(const GradientPair* pairs, std::size_t rows, std::uint32_t outputs,
                           double share, std::uint64_t seed, std::uint64_t round, Team& team);
 
     std::span<const std::uint32_t> rows() const { return {rows_.data(), count_}; }
-    // The scaled pairs of one output; rows that were not drawn have zeros.
+    // The scaled pairs of one output; zeros for rows that were not drawn.
     const GradientPair* scaled(std::uint32_t output) const {
         return scaled_.data() + output * (scaled_.size() / outputs_);
     }

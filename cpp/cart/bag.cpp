@@ -12,14 +12,14 @@ std::vector<std::uint32_t> times_drawn(std::size_t rows, std::size_t draws, bool
     std::vector<std::uint32_t> times(rows);
     if (replace) {
         for (std::size_t i = 0; i < draws; ++i) {
-            // The upper half of a product: evenly over the rows, without a division.
+            // The upper half of the product is uniform over the rows, without a division.
             auto wide = static_cast<unsigned __int128>(hash64(key, 0x626167 /* "bag" */, i)) * rows;
             ++times[static_cast<std::size_t>(wide >> 64)];
         }
     } else if (draws >= rows) {
         std::fill(times.begin(), times.end(), 1u);
     } else {
-        // The rows whose hashes are smallest.
+        // The rows with the smallest hashes.
         std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked(rows);
         for (std::size_t row = 0; row < rows; ++row)
             ranked[row] = {hash64(key, 0x626167, row), static_cast<std::uint32_t>(row)};

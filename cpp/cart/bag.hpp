@@ -1,4 +1,4 @@
-// The rows that a tree is grown on.
+// The bag of a tree: the rows on which it is grown.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace bosquet {
 
-// Rows with how much each counts; all weights are above 0.
+// Rows with their weights; all weights are positive.
 struct Bag {
     std::vector<std::uint32_t> rows;
     std::vector<double> weights;
 };
 
-// How often each of `rows` rows is drawn, at least one. `draws` of them are drawn with replacement,
-// or without; then all are drawn if they are not more than that.
+// How often each of `rows` rows (at least one) is drawn. `draws` rows are drawn with or without
+// replacement; without replacement, all rows are drawn once if draws >= rows.
 std::vector<std::uint32_t> times_drawn(std::size_t rows, std::size_t draws, bool replace,
                                        std::uint64_t key);
 
-// `draws` rows drawn with replacement out of `rows` (or without, if they are fewer and `replace` is
-// false), each counting by its weight (empty: 1) times how often it was drawn.
+// Draws a bag as times_drawn does. The weight of a row is its weight in `weights` (empty: 1) times
+// how often it was drawn; rows of weight 0 are left out.
 Bag draw_bag(std::size_t rows, std::size_t draws, bool replace, std::span<const double> weights,
              std::uint64_t key);
 

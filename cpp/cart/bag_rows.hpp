@@ -1,4 +1,4 @@
-// The rows of a bag while a tree grows: those of a node stand together.
+// The rows of a bag while a tree grows. The rows of a node are contiguous.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace bosquet {
 
-// Where the rows of a node stand.
+// The position of the rows of a node.
 struct RowRange {
     std::size_t begin = 0, count = 0;
 };
@@ -26,14 +26,14 @@ class BagRows {
 
     explicit BagRows(const Sums& sums) : sums_(sums) {}
 
-    // Takes the rows of a bag, each with what it adds to sums.
-    void take(const Bag& bag, const CartTarget& target, Criterion criterion) {
+    // Loads the rows of a bag with their items, which are what a row adds to sums.
+    void load(const Bag& bag, const CartTarget& target, Criterion criterion) {
         rows_ = bag.rows;
         items_.resize(rows_.size());
         offset_ = 0;
         bool centred = Sums::kPair && !target.is_classes() && criterion == Criterion::squared;
         if (centred) {
-            // Sums of squares of centred numbers keep their digits.
+            // Sums of squares keep their precision if the numbers are centred.
             double weight = 0, sum = 0;
             for (std::size_t i = 0; i < rows_.size(); ++i) {
                 weight += bag.weights[i];
@@ -53,12 +53,12 @@ class BagRows {
                 items_[i] = {weight, target.classes[rows_[i]]};
             }
         }
-        spare_rows_.resize(rows_.size());
-        spare_items_.resize(rows_.size());
+        right_rows_.resize(rows_.size());
+        right_items_.resize(rows_.size());
     }
 
     std::size_t size() const { return rows_.size(); }
-    // What was taken off the numbers.
+    // The mean that was subtracted from the numbers.
     double offset() const { return offset_; }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     const Item& item(std::size_t i) const { return items_[i]; }
@@ -84,7 +84,7 @@ class BagRows {
         sides_.resize(node.count);
         const std::uint32_t* rows = rows_.data() + node.begin;
         if (!cut.nominal && column.is_narrow()) {
-            // A missing value is code 0: with 1 taken off it comes last.
+            // A missing value has code 0; subtracting 1 makes it the largest code.
             const std::uint8_t* codes = column.narrow.data();
             std::uint8_t shift = cut.missing_left ? 0 : 1;
             auto bound = static_cast<std::uint8_t>(cut.last - shift);
@@ -117,7 +117,8 @@ class BagRows {
         return 2 * left >= all;
     }
 
-    // Moves the rows marked left before the others, both in their order; tells how many they are.
+    // Moves the rows marked left before the others, keeping the order on both sides. Returns their
+    // number.
     std::size_t partition(const RowRange& node) {
         std::uint32_t* rows = rows_.data() + node.begin;
         Item* items = items_.data() + node.begin;
@@ -128,21 +129,21 @@ class BagRows {
             bool goes_left = sides_[i] != 0;
             rows[left] = row;
             items[left] = item;
-            spare_rows_[right] = row;
-            spare_items_[right] = item;
+            right_rows_[right] = row;
+            right_items_[right] = item;
             left += goes_left;
             right += !goes_left;
         }
-        std::copy_n(spare_rows_.data(), right, rows + left);
-        std::copy_n(spare_items_.data(), right, items + left);
+        std::copy_n(right_rows_.data(), right, rows + left);
+        std::copy_n(right_items_.data(), right, items + left);
         return left;
     }
 
   private:
     const Sums sums_;
     double offset_ = 0;
-    std::vector<std::uint32_t> rows_, spare_rows_;
-    std::vector<Item> items_, spare_items_;
+    std::vector<std::uint32_t> rows_, right_rows_;
+    std::vector<Item> items_, right_items_;
     std::vector<std::uint8_t> sides_, table_of_codes_;
 };
 

@@ -1,4 +1,4 @@
-// A single tree with all that is known of its nodes.
+// A single tree with the statistics of its nodes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CartNode {
 struct CartTree {
     Tree tree;
     std::vector<CartNode> nodes;      // empty for the trees of a forest
-    std::vector<double> node_values;  // by node, one number an output; as `nodes`
+    std::vector<double> node_values;  // [node][output]; empty if `nodes` is
 };
 
 }  // namespace bosquet

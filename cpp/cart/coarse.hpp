@@ -1,10 +1,11 @@
-// The best threshold of a large node on a column of many values, without putting all rows in order.
+// Finds the best threshold of a large node on a column with many values, without sorting all rows.
 //
-// The rows first go into at most 256 buckets of neighbouring codes. What is known inside a bucket
-// is where the running sums of weight and target start and end, and what they can reach on the way:
-// as many positive targets first as there are, or as many negative ones. How good a parting is, is
-// a convex function of these two sums, and so at most what it is at the corners of that region.
-// Only buckets with a corner at least as good as the best parting seen are looked into, row by row.
+// The rows are first put into at most 256 buckets of neighbouring codes. For each bucket, the
+// cumulative sums of weight and target at its start and its end are known, and so are bounds for
+// the sums in between: all positive targets come first, or all negative ones. The goodness of a
+// split is a convex function of these two sums, and therefore at most its maximum over the corners
+// of that region. Only buckets with a corner at least as good as the best split so far are searched
+// row by row.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ class CoarseSearch {
 
     explicit CoarseSearch(const Sums& sums) : sums_(sums) {}
 
-    // Fills the cut with the best threshold, unless no threshold is as good as `floor`; false if
-    // the column is not for this search: values are missing, or all in one bucket.
+    // Sets the cut to the best threshold, unless no threshold is as good as `floor`. Returns false
+    // if this search does not apply: values are missing, or all are in one bucket.
     bool best(const CodedColumn& column, const NodeRows<Item>& node, std::span<const double> all,
               double floor, Cut& cut) {
         all_w_ = all[0];
@@ -37,23 +38,23 @@ class CoarseSearch {
         shift_ = 0;
         while ((column.codes - 1) >> shift_ >= kBuckets) ++shift_;
         if (!fill(column, node) || !gather_buckets()) return false;
-        double seen = floor;
-        std::size_t boundary = best_boundary(seen);
-        mark(seen, boundary);
-        if (any_marked_) look_into(column, node, cut);
+        double best_goodness = floor;
+        std::size_t boundary = best_boundary(best_goodness);
+        mark(best_goodness, boundary);
+        if (any_marked_) search_marked(column, node, cut);
         return true;
     }
 
   private:
     static constexpr std::uint32_t kBuckets = 256;
-    // Corners and partings are rounded in different ways.
+    // Corners and splits have different rounding errors.
     static constexpr double kRounding = 1e-12;
 
     struct Bucket {
         std::uint32_t number;
-        double start_w, start_s;  // what stands to its left
-        double w, s;              // of its own rows
-        double positive;          // of s, what its positive targets add
+        double start_w, start_s;  // sums of all buckets to its left
+        double w, s;              // sums of its own rows
+        double positive;          // the part of s from positive targets
     };
 
     bool fill(const CodedColumn& column, const NodeRows<Item>& node) {
@@ -86,37 +87,38 @@ class CoarseSearch {
         return count_ > 1;
     }
 
-    // The best parting between two buckets: how many of them are on its left, 0 if none is as good
-    // as `seen`, which it raises.
-    std::size_t best_boundary(double& seen) const {
+    // The best split between two buckets: the number of buckets on its left, 0 if no split is as
+    // good as `best_goodness`, which is updated.
+    std::size_t best_boundary(double& best_goodness) const {
         std::size_t best = 0;
         for (std::size_t i = 1; i < count_; ++i) {
-            double goodness = sums_.both(buckets_[i].start_w, buckets_[i].start_s, all_w_, all_s_);
-            if (!std::isfinite(goodness)) continue;  // next to nothing on one side
-            if (goodness > seen || (goodness == seen && best == 0)) {
-                seen = goodness;
+            double goodness =
+                sums_.children_goodness(buckets_[i].start_w, buckets_[i].start_s, all_w_, all_s_);
+            if (!std::isfinite(goodness)) continue;  // almost no weight on one side
+            if (goodness > best_goodness || (goodness == best_goodness && best == 0)) {
+                best_goodness = goodness;
                 best = i;
             }
         }
         return best;
     }
 
-    void mark(double seen, std::size_t boundary) {
+    void mark(double best_goodness, std::size_t boundary) {
         std::fill_n(marked_, kBuckets, std::uint8_t{0});
         any_marked_ = boundary > 0;
         if (boundary > 0)
             marked_[buckets_[boundary - 1].number] = marked_[buckets_[boundary].number] = 1;
-        double needed = seen - kRounding * std::abs(seen);
+        double needed = best_goodness - kRounding * std::abs(best_goodness);
         for (std::size_t i = 0; i < count_; ++i)
-            if (most_inside(buckets_[i]) >= needed)
+            if (bound_inside(buckets_[i]) >= needed)
                 marked_[buckets_[i].number] = any_marked_ = true;
     }
 
-    // No parting inside the bucket is better.
-    double most_inside(const Bucket& bucket) const {
+    // An upper bound of the goodness of all splits inside the bucket.
+    double bound_inside(const Bucket& bucket) const {
         double w = bucket.start_w, s = bucket.start_s, up = bucket.positive;
         if constexpr (Sums::kClasses) {
-            // Rows of the second class add their weight to both sums, the others to one.
+            // Rows of the second class add their weight to both sums, the others only to the first.
             double others = bucket.w - bucket.s;
             return std::max(corner(w + up, s + up), corner(w + others, s));
         } else {
@@ -130,13 +132,13 @@ class CoarseSearch {
     double corner(double w, double s) const { return side(w, s) + side(all_w_ - w, all_s_ - s); }
 
     double side(double w, double s) const {
-        if (w > kRounding * all_w_) return sums_.alone(w, s);
-        // Next to nothing: of classes it is worth nothing, of numbers it might be worth anything.
+        if (w > kRounding * all_w_) return sums_.node_goodness(w, s);
+        // Almost no weight: for classes its goodness is 0, for numbers it is unbounded.
         return Sums::kClasses ? 0.0 : std::numeric_limits<double>::infinity();
     }
 
-    // The partings in the marked buckets one by one, from the lowest.
-    void look_into(const CodedColumn& column, const NodeRows<Item>& node, Cut& cut) {
+    // Evaluates all splits in the marked buckets, from the lowest code.
+    void search_marked(const CodedColumn& column, const NodeRows<Item>& node, Cut& cut) {
         const std::uint32_t* code_of = column.wide.data();
         keys_.resize(node.count + 1);
         std::size_t size = 0;
@@ -146,10 +148,10 @@ class CoarseSearch {
             size += marked_[code >> shift_];
         }
         keys_.resize(size);
-        sort_places(keys_, other_keys_, column.codes);
+        sort_by_code(keys_, other_keys_, column.codes);
         double w = 0, s = 0;
-        std::uint32_t before = 0;             // the code of the row before
-        std::size_t at = 0, next_bucket = 0;  // the bucket that is read, and the one behind it
+        std::uint32_t before = 0;             // code of the previous row
+        std::size_t at = 0, next_bucket = 0;  // current bucket and the one after it
         for (std::uint64_t key : keys_) {
             auto code = static_cast<std::uint32_t>(key >> 32);
             bool is_new = before == 0 || code >> shift_ != before >> shift_;
@@ -158,9 +160,10 @@ class CoarseSearch {
                 w = buckets_[at].start_w;
                 s = buckets_[at].start_s;
             }
-            // Behind a bucket that was not looked into, the threshold's lower neighbour is unknown.
-            bool parts = is_new ? before != 0 && at == next_bucket : code != before;
-            if (parts) consider(column, w, s, before, code, cut);
+            // After a bucket that was not searched, the lower neighbour of the threshold is
+            // unknown.
+            bool is_split = is_new ? before != 0 && at == next_bucket : code != before;
+            if (is_split) consider(column, w, s, before, code, cut);
             next_bucket = at + 1;
             before = code;
             const Item& item = node.items[static_cast<std::uint32_t>(key)];
@@ -171,7 +174,7 @@ class CoarseSearch {
 
     void consider(const CodedColumn& column, double w, double s, std::uint32_t below,
                   std::uint32_t above, Cut& cut) const {
-        double goodness = sums_.both(w, s, all_w_, all_s_);
+        double goodness = sums_.children_goodness(w, s, all_w_, all_s_);
         if (!(goodness > cut.merit) || !std::isfinite(goodness)) return;
         cut.merit = goodness;
         cut.last = below;

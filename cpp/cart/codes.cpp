@@ -11,19 +11,19 @@ namespace bosquet {
 
 namespace {
 
-// A number t with a <= t < b, halfway where that is representable.
+// A number t with a <= t < b: the midpoint if it is representable.
 double between(double a, double b) {
     double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }
 
 struct Keyed {
-    std::uint64_t key;  // orders as the value does
+    std::uint64_t key;  // has the same order as the value
     std::uint32_t row;
 };
 
 std::uint64_t key_of(double value) {
-    if (value == 0) value = 0;  // -0 and 0 are one value
+    if (value == 0) value = 0;  // -0 and 0 count as one value
     auto bits = std::bit_cast<std::uint64_t>(value);
     return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
 }
@@ -32,8 +32,8 @@ double value_of(std::uint64_t key) {
     return std::bit_cast<double>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key);
 }
 
-// By digits of eleven bits from the lowest; a digit that all keys share is passed over, which for
-// numbers of few significant bits is most of them.
+// Radix sort with eleven bits per pass, lowest first. Passes in which all keys have the same digit
+// are skipped, which for numbers with few significant bits are most of them.
 void sort_keys(std::vector<Keyed>& items) {
     constexpr int kBits = 11;
     constexpr std::size_t kBuckets = std::size_t{1} << kBits;
@@ -55,7 +55,7 @@ void sort_keys(std::vector<Keyed>& items) {
     }
 }
 
-void make_room(CodedColumn& column, std::size_t rows) {
+void allocate(CodedColumn& column, std::size_t rows) {
     if (column.is_narrow())
         column.narrow = Buffer<std::uint8_t>(rows);
     else
@@ -86,7 +86,7 @@ CodedColumn code_values(const Column& source, std::size_t rows) {
         if (i == 0 || items[i].key != items[i - 1].key)
             column.values.push_back(value_of(items[i].key));
     column.codes = static_cast<std::uint32_t>(column.values.size()) + 1;
-    make_room(column, rows);
+    allocate(column, rows);
     if (items.size() < rows)
         for (std::size_t row = 0; row < rows; ++row) put(column, row, 0);
     std::uint32_t code = 0;
@@ -101,7 +101,7 @@ CodedColumn code_categories(const Column& source, std::size_t rows, std::uint32_
     CodedColumn column;
     column.nominal = true;
     column.codes = categories + 1;
-    make_room(column, rows);
+    allocate(column, rows);
     for (std::size_t row = 0; row < rows; ++row) {
         double value = read_value(source, row);
         bool known = value >= 0 && value < categories;
@@ -162,7 +162,7 @@ CodedTable CodedTable::binned(const Table& table, std::span<const FeatureBins> b
         CodedColumn& column = coded.columns[f];
         column.edges = bins[f].edges;
         column.codes = bins[f].bins();
-        make_room(column, table.rows);
+        allocate(column, table.rows);
         ColumnBinner binner(bins[f]);
         std::vector<double> scratch(kBlockRows);
         for (std::size_t index = 0; index < block_count(table.rows); ++index) {

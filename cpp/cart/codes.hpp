@@ -1,5 +1,5 @@
-// A table as codes: within a column they stand in the order of its values, so that whoever looks
-// for a split need not touch a number.
+// A table of integer codes. Within a column, codes have the same order as the values, so that the
+// search for a split does not have to compare values.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 
 namespace bosquet {
 
-// Code 0 is a missing value. A quantitative column has one code a distinct value (exact) or a bin
-// (histogram); a nominal one has code 1 + c for its category c. Up to 256 codes take one byte.
+// Code 0 is a missing value. A quantitative column has one code per distinct value (exact) or per
+// bin (histogram). A nominal column has code 1 + c for category c. Up to 256 codes are stored in
+// one byte each.
 struct CodedColumn {
     bool nominal = false;
-    std::uint32_t codes = 1;     // how many there are, 0 included
-    std::vector<double> values;  // exact: of code 1, 2, ...
-    std::vector<double> edges;   // histogram: between codes 1 and 2, 2 and 3, ...
+    std::uint32_t codes = 1;     // number of codes, including 0
+    std::vector<double> values;  // exact: the values of codes 1, 2, ...
+    std::vector<double> edges;   // histogram: the edges between codes 1 and 2, 2 and 3, ...
     Buffer<std::uint8_t> narrow;
     Buffer<std::uint32_t> wide;
 
     std::uint32_t categories() const { return nominal ? codes - 1 : 0; }
     bool is_narrow() const { return codes <= 256; }
     std::uint32_t code(std::size_t row) const { return is_narrow() ? narrow[row] : wide[row]; }
-    // The threshold that has `below` on its left and `above`, the next code in the node, on its
-    // right: x <= threshold goes left.
+    // The threshold between the code `below` and the next code in the node, `above`: x <= threshold
+    // goes left.
     double threshold(std::uint32_t below, std::uint32_t above) const;
-    // Two numbers between which a random threshold may fall for a node with these codes at its
-    // ends.
+    // The limits of a random threshold for a node whose smallest and largest codes are these.
     double lowest(std::uint32_t code) const;
     double highest(std::uint32_t code) const;
-    // The last code that is not above the threshold.
+    // The largest code whose values are <= threshold.
     std::uint32_t last_below(double threshold) const;
 };
 
@@ -45,10 +45,10 @@ struct CodedTable {
     CodedTable(CodedTable&&) = default;
     CodedTable& operator=(CodedTable&&) = default;
 
-    // One code a distinct value.
+    // One code per distinct value.
     static CodedTable exact(const Table& table, std::span<const std::uint32_t> categories,
                             Team& team);
-    // One code a bin.
+    // One code per bin.
     static CodedTable binned(const Table& table, std::span<const FeatureBins> bins, Isa isa,
                              Team& team);
 };

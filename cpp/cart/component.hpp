@@ -1,4 +1,4 @@
-// The categories of a column along the line on which their class shares differ most.
+// Orders the categories of a column by the first principal component of their class shares.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace bosquet {
 
-// By entry, its place along the first principal component of the class shares, each category
-// counted by its weight; for the entries in `order`.
+// Returns for each entry in `order` its score on the first principal component of the class shares,
+// where each category is weighted by its weight.
 template <class Sums>
 std::vector<double> first_component(const Sums& sums, const Entries<Sums>& entries,
                                     const std::vector<std::uint32_t>& order) {
@@ -27,7 +27,7 @@ std::vector<double> first_component(const Sums& sums, const Entries<Sums>& entri
         }
     }
     for (double& m : mean) m /= total;
-    // Power iteration; fixed in number, so that its bits are too.
+    // Power iteration with a fixed number of steps, so that the bits are reproducible.
     std::vector<double> axis(width), next(width), score(entries.size());
     for (std::size_t k = 0; k < width; ++k) axis[k] = 1.0 / (1.0 + static_cast<double>(k));
     for (int round = 0; round < 50; ++round) {

@@ -1,4 +1,4 @@
-// A split of a node, as it is found.
+// A split of a node, as returned by the search.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,15 @@
 namespace bosquet {
 
 struct Cut {
-    double merit = -std::numeric_limits<double>::infinity();  // what splits of a node compare by
+    // Splits of a node are compared by this.
+    double merit = -std::numeric_limits<double>::infinity();
     std::uint32_t feature = 0;
     std::uint32_t last = 0;  // quantitative: codes from 1 to this one go left
-    double threshold = 0;    // quantitative: the same in the column's own numbers
+    double threshold = 0;    // quantitative: the same as a value of the column
     bool missing_left = false;
-    bool saw_missing = false;  // else missing values go with the heavier child
+    bool saw_missing = false;  // if false, missing values go to the heavier child
     bool nominal = false;
-    std::vector<std::uint32_t> left_codes;  // nominal: ascending, 0 left out
+    std::vector<std::uint32_t> left_codes;  // nominal: ascending, without 0
 
     bool goes_left(std::uint32_t code) const {
         if (code == 0) return missing_left;
@@ -26,12 +27,12 @@ struct Cut {
     bool found() const { return merit > -std::numeric_limits<double>::infinity(); }
 };
 
-// A split on another column that sends nearly the same rows left; it decides where the value of the
-// split proper is missing.
+// A split on another column that sends nearly the same rows left. It is used for rows whose value
+// of the primary split is missing.
 struct Surrogate {
     Cut cut;
     bool reversed = false;  // quantitative: codes up to the last go right
-    double agreement = 0;   // share of the weight that both send the same way
+    double agreement = 0;   // share of the weight that both splits send the same way
 };
 
 }  // namespace bosquet

@@ -1,4 +1,4 @@
-// The rows of a node by the code of one column: one entry for each code that occurs, in order.
+// The sums over the rows of a node for each code of a column that occurs, in order of the codes.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace bosquet {
 
-// The rows of a node and what each adds.
+// The rows of a node with their items.
 template <class Item>
 struct NodeRows {
     const std::uint32_t* rows;
@@ -19,12 +19,12 @@ struct NodeRows {
     std::size_t count;
 };
 
-// Codes in order, each with the place of its row in the node: the code in the upper half.
-inline void sort_places(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& other,
-                        std::uint32_t codes) {
+// Sorts keys by their upper half, the code. The lower half is the index of the row in the node.
+inline void sort_by_code(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& other,
+                         std::uint32_t codes) {
     constexpr int kBits = 11;
     constexpr std::uint32_t kBuckets = 1u << kBits;
-    // Counting a digit costs its buckets; below this, comparing is cheaper.
+    // A radix pass has to clear all buckets; for fewer keys std::sort is faster.
     if (keys.size() < 512) {
         std::sort(keys.begin(), keys.end());
         return;
@@ -50,17 +50,17 @@ class Entries {
   public:
     explicit Entries(const Sums& sums)
         : sums_(sums), histogram_(256 * std::size_t{sums.width()}), counts_of_(256) {
-        make_room(256);
+        reserve(256);
     }
 
-    // Fills the entries from a column. `counted`: with the number of rows of each.
+    // Computes the entries of a column. `counted`: also count the rows of each entry.
     void collect(const CodedColumn& column, const NodeRows<typename Sums::Item>& node,
                  bool counted) {
         first_ = size_ = 0;
         if (column.is_narrow())
             collect_narrow(column, node, counted);
-        else if (std::size_t{column.codes} <= kSweptCodes * node.count &&
-                 std::size_t{column.codes} * sums_.width() <= kTableNumbers)
+        else if (std::size_t{column.codes} <= kMaxCodesPerRow * node.count &&
+                 std::size_t{column.codes} * sums_.width() <= kMaxTableSize)
             collect_in_table(column, node, counted);
         else
             collect_wide(column, node, counted);
@@ -71,26 +71,26 @@ class Entries {
     const double* of(std::size_t i) const {
         return entry_sums_.data() + (first_ + i) * sums_.width();
     }
-    // Rows of an entry, if they were asked for.
+    // The number of rows of an entry, if collect() counted them.
     std::uint32_t count(std::size_t i) const { return counts_[first_ + i]; }
     bool has_missing() const { return size() > 0 && code(0) == 0; }
-    // Forgets the missing values.
+    // Removes the entry of missing values.
     void drop_missing() { first_ += has_missing(); }
 
   private:
-    // A table with a place for every code of a column beats sorting the rows as long as it stays in
-    // the cache, and most of its places are not swept in vain.
-    static constexpr std::size_t kTableNumbers = std::size_t{1} << 17;
-    static constexpr std::size_t kSweptCodes = 6;
+    // A table with an entry for every code of a column is faster than sorting the rows as long as
+    // it fits into the cache and most of its entries are used.
+    static constexpr std::size_t kMaxTableSize = std::size_t{1} << 17;
+    static constexpr std::size_t kMaxCodesPerRow = 6;
 
-    void make_room(std::size_t entries) {
+    void reserve(std::size_t entries) {
         if (codes_.size() >= entries) return;
         codes_.resize(entries);
         counts_.resize(entries);
         entry_sums_.resize(entries * sums_.width());
     }
 
-    // A table of all codes, with a byte that says which occur.
+    // Uses a table of all codes, and a byte per code that is set if the code occurs.
     void collect_narrow(const CodedColumn& column, const NodeRows<typename Sums::Item>& node,
                         bool counted) {
         const std::uint8_t* code_of = column.narrow.data();
@@ -129,12 +129,12 @@ class Entries {
         size_ = size;
     }
 
-    // The same for more codes than a byte has; a code that occurs has a weight.
+    // The same for more than 256 codes; a code occurs if its weight is positive.
     void collect_in_table(const CodedColumn& column, const NodeRows<typename Sums::Item>& node,
                           bool counted) {
         const std::uint32_t* code_of = column.wide.data();
         const std::uint32_t width = sums_.width();
-        make_room(std::min<std::size_t>(node.count, column.codes) + 1);
+        reserve(std::min<std::size_t>(node.count, column.codes) + 1);
         if (histogram_.size() < std::size_t{column.codes} * width)
             histogram_.resize(std::size_t{column.codes} * width);
         double* histogram = histogram_.data();
@@ -146,8 +146,8 @@ class Entries {
             if (counts_of_.size() < column.codes) counts_of_.resize(column.codes);
             for (std::size_t i = 0; i < node.count; ++i) ++counts_of_[code_of[node.rows[i]]];
         }
-        // Every code is written down, and stays if it occurs: no branch to guess, where in a child
-        // of the root about every second guess would be wrong.
+        // Every code is written, and kept only if it occurs. This avoids a branch that would be
+        // mispredicted about half of the time in a child of the root.
         std::size_t size = 0;
         for (std::uint32_t code = 0; code < column.codes; ++code) {
             double* entry = histogram + std::size_t{code} * width;
@@ -171,15 +171,15 @@ class Entries {
                       bool counted) {
         const std::uint32_t* code_of = column.wide.data();
         const std::uint32_t width = sums_.width();
-        make_room(node.count);
+        reserve(node.count);
         keys_.resize(node.count);
         for (std::size_t i = 0; i < node.count; ++i)
             keys_[i] = std::uint64_t{code_of[node.rows[i]]} << 32 | i;
-        sort_places(keys_, other_keys_, column.codes);
+        sort_by_code(keys_, other_keys_, column.codes);
         double* out = entry_sums_.data();
         for (std::uint64_t key : keys_) {
             auto code = static_cast<std::uint32_t>(key >> 32);
-            auto place = static_cast<std::uint32_t>(key);
+            auto index = static_cast<std::uint32_t>(key);
             if (size_ == 0 || codes_[size_ - 1] != code) {
                 if (size_ > 0) out += width;
                 codes_[size_] = code;
@@ -187,13 +187,13 @@ class Entries {
                 std::fill_n(out, width, 0.0);
                 ++size_;
             }
-            sums_.add(out, node.items[place], node.rows[place]);
+            sums_.add(out, node.items[index], node.rows[index]);
             if (counted) ++counts_[size_ - 1];
         }
     }
 
     const Sums sums_;
-    std::vector<double> histogram_;  // all 0 between calls, as counts_of_
+    std::vector<double> histogram_;  // all 0 between calls, like counts_of_
     std::vector<std::uint32_t> counts_of_;
     alignas(64) std::uint8_t occurs_[256];
     std::vector<std::uint64_t> keys_, other_keys_;

@@ -18,16 +18,16 @@ namespace bosquet {
 
 namespace {
 
-// Work in a node, in rows times columns, from which a team is worth waking.
-constexpr std::size_t kSharedWork = 100'000;
+// Minimum work of a node (rows times columns) for which several threads are used.
+constexpr std::size_t kWorkForThreads = 100'000;
 
 template <class Sums>
-class GrowerOf final : public CartGrower {
+class TypedGrower final : public CartGrower {
   public:
     using Item = typename Sums::Item;
 
-    GrowerOf(const CodedTable& table, const CartTarget& target, const CartOptions& options,
-             const Sums& sums, int team_size)
+    TypedGrower(const CodedTable& table, const CartTarget& target, const CartOptions& options,
+                const Sums& sums, int team_size)
         : table_(&table),
           options_(&options),
           target_(target),
@@ -42,42 +42,42 @@ class GrowerOf final : public CartGrower {
     }
 
     CartTree grow(const Bag& bag, std::uint64_t key, bool details, Team* team) override {
-        // An interrupt may have left a tree unfinished.
+        // An interrupt may have left an unfinished tree.
         out_ = {};
         frontier_.clear();
         std::iota(features_.begin(), features_.end(), 0u);
         details_ = details;
         team_ = team;
-        rows_.take(bag, target_, options_->criterion);
-        Growing root;
+        rows_.load(bag, target_, options_->criterion);
+        OpenNode root;
         root.rows.count = rows_.size();
         root.key = mix64(key);
         root.sums = rows_.sums_of(root.rows);
-        whole_weight_ = weight(root);
+        total_weight_ = weight(root);
         add_nodes(1);
         leaves_ = 1;
         open(std::move(root));
         while (!frontier_.empty()) {
             if (options_->max_leaf_nodes != 0 && leaves_ >= options_->max_leaf_nodes) break;
-            Growing node = next();
+            OpenNode node = next();
             split(node);
             ++leaves_;
         }
-        for (Growing& node : frontier_) close(node);
+        for (OpenNode& node : frontier_) close(node);
         frontier_.clear();
         return std::move(out_);
     }
 
   private:
-    // A node that is not yet settled.
-    struct Growing {
+    // A node that is neither split nor a leaf yet.
+    struct OpenNode {
         std::uint32_t number = 0, depth = 0;
         RowRange rows;
         std::uint64_t key = 0;
         std::vector<double> sums;
         NodeBounds bounds;
         Cut cut;
-        double gain = 0;  // how much the split lowers the impurity of the whole
+        double gain = 0;  // decrease of the impurity of the whole tree
         std::vector<Cut> competitors;
     };
 
@@ -90,8 +90,8 @@ class GrowerOf final : public CartGrower {
         out_.node_values.resize(size * values_.outputs());
     }
 
-    // Looks for the node's split; with none it is a leaf.
-    void open(Growing node) {
+    // Searches the split of a node; without one the node becomes a leaf.
+    void open(OpenNode node) {
         if (may_split(node)) find_split(node);
         if (!node.cut.found()) {
             close(node);
@@ -99,22 +99,22 @@ class GrowerOf final : public CartGrower {
         }
         frontier_.push_back(std::move(node));
         if (options_->max_leaf_nodes != 0)
-            std::push_heap(frontier_.begin(), frontier_.end(), comes_later);
+            std::push_heap(frontier_.begin(), frontier_.end(), has_lower_priority);
     }
 
-    static bool comes_later(const Growing& a, const Growing& b) {
+    static bool has_lower_priority(const OpenNode& a, const OpenNode& b) {
         return a.gain != b.gain ? a.gain < b.gain : a.number > b.number;
     }
 
-    Growing next() {
+    OpenNode next() {
         if (options_->max_leaf_nodes != 0)
-            std::pop_heap(frontier_.begin(), frontier_.end(), comes_later);
-        Growing node = std::move(frontier_.back());
+            std::pop_heap(frontier_.begin(), frontier_.end(), has_lower_priority);
+        OpenNode node = std::move(frontier_.back());
         frontier_.pop_back();
         return node;
     }
 
-    bool may_split(const Growing& node) const {
+    bool may_split(const OpenNode& node) const {
         if (node.rows.count < options_->min_samples_split ||
             node.rows.count < 2 * std::size_t{options_->min_samples_leaf})
             return false;
@@ -126,7 +126,7 @@ class GrowerOf final : public CartGrower {
 
     using View = typename CartSearch<Sums>::Node;
 
-    void find_split(Growing& node) {
+    void find_split(OpenNode& node) {
         std::vector<Cut> found;
         View view{rows_.of(node.rows), node.sums, node.key, node.bounds, node.rows.count};
         search_columns(view, [&](Cut&& cut) {
@@ -135,21 +135,21 @@ class GrowerOf final : public CartGrower {
             if (cut.merit > node.cut.merit) node.cut = std::move(cut);
         });
         if (!node.cut.found()) return;
-        // With surrogates the merit before the split has been taken off already, for each column on
-        // the rows whose value it knows.
-        double unsplit =
-            options_->surrogates > 0 ? 0.0 : values_.merit_unsplit(node.rows, node.sums);
-        node.gain = gain_from(node.cut.merit - unsplit);
+        // With surrogates, the merit of the node was already subtracted, for each column on the
+        // rows whose value is known.
+        double own_merit =
+            options_->surrogates > 0 ? 0.0 : values_.merit_of_node(node.rows, node.sums);
+        node.gain = gain_from(node.cut.merit - own_merit);
         if (node.gain + 1e-15 < options_->min_impurity_decrease) {
             node.cut = {};
             return;
         }
-        for (Cut& cut : found) cut.merit = gain_from(cut.merit - unsplit);
+        for (Cut& cut : found) cut.merit = gain_from(cut.merit - own_merit);
         keep_competitors(node, found);
     }
 
-    // Hands over the best split of each column that is looked at. Where runners-up do not matter, a
-    // column need not find a split that is worse than another column's.
+    // Calls consider(cut) with the best split of each column. If competitors are not needed, a
+    // column may skip splits that are worse than those of other columns.
     template <class Consider>
     void search_columns(const View& view, Consider consider) {
         constexpr double kNone = -std::numeric_limits<double>::infinity();
@@ -160,7 +160,7 @@ class GrowerOf final : public CartGrower {
         std::size_t wanted = options_->features_per_node == 0
                                  ? all
                                  : std::min<std::size_t>(options_->features_per_node, all);
-        if (wanted == all && team_ != nullptr && view.rows.count * all >= kSharedWork) {
+        if (wanted == all && team_ != nullptr && view.rows.count * all >= kWorkForThreads) {
             std::vector<Cut> cuts(all);
             std::vector<double> floors(searches_.size(), kNone);
             team_->run(all, [&](std::size_t i, int worker) {
@@ -171,16 +171,16 @@ class GrowerOf final : public CartGrower {
             for (Cut& cut : cuts) consider(std::move(cut));
             return;
         }
-        // Columns are drawn one by one; one that is constant here does not count if no other is
-        // found.
+        // Columns are drawn one by one. A column that is constant in this node does not count,
+        // unless all are constant.
         bool draws = wanted < all, any = false;
         double floor = kNone;
-        drawn_.clear();
+        swaps_.clear();
         for (std::size_t i = 0; i < all && (i < wanted || !any); ++i) {
             if (draws) {
                 std::size_t j = i + hash64(view.key, 0x66 /* "f" */, i) % (all - i);
                 std::swap(features_[i], features_[j]);
-                drawn_.push_back(j);
+                swaps_.push_back(j);
             }
             bool constant;
             Cut cut = searches_[0].best(features_[i], view, floor, constant);
@@ -188,26 +188,26 @@ class GrowerOf final : public CartGrower {
             raise(floor, cut);
             consider(std::move(cut));
         }
-        for (std::size_t i = drawn_.size(); i-- > 0;) std::swap(features_[i], features_[drawn_[i]]);
+        for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(features_[i], features_[swaps_[i]]);
     }
 
-    void keep_competitors(Growing& node, std::vector<Cut>& found) const {
+    void keep_competitors(OpenNode& node, std::vector<Cut>& found) const {
         if (options_->competitors == 0) return;
         std::stable_sort(found.begin(), found.end(),
                          [](const Cut& a, const Cut& b) { return a.merit > b.merit; });
-        if (!found.empty()) found.erase(found.begin());  // the winner
+        if (!found.empty()) found.erase(found.begin());  // the best one, which is used
         if (found.size() > options_->competitors) found.resize(options_->competitors);
         node.competitors = std::move(found);
     }
 
-    // From a difference of merits to the fall of impurity of the whole tree: weight of the node
-    // over weight of all, times the fall of its own.
+    // Converts a difference of merits to the decrease of the impurity of the whole tree: the
+    // decrease of the node times its share of the total weight.
     double gain_from(double difference) const {
-        return values_.fall_from(difference) / whole_weight_;
+        return values_.decrease_from(difference) / total_weight_;
     }
 
-    // Writes the split down and opens its children.
-    void split(Growing& node) {
+    // Stores the split and opens its children.
+    void split(OpenNode& node) {
         check_interrupt(16 * node.rows.count);
         const CodedColumn& column = table_->columns[node.cut.feature];
         std::vector<Surrogate> surrogates;
@@ -215,9 +215,9 @@ class GrowerOf final : public CartGrower {
         if (surrogates_ != nullptr) surrogates = route_missing(node, column);
         std::size_t lefts = rows_.partition(node.rows);
         auto left = static_cast<std::uint32_t>(out_.tree.nodes.size());
-        Growing children[2];
+        OpenNode children[2];
         for (int side = 0; side < 2; ++side) {
-            Growing& child = children[side];
+            OpenNode& child = children[side];
             child.number = left + static_cast<std::uint32_t>(side);
             child.depth = node.depth + 1;
             child.rows = side == 0 ? RowRange{node.rows.begin, lefts}
@@ -229,22 +229,22 @@ class GrowerOf final : public CartGrower {
         if (surrogates_ == nullptr && !node.cut.saw_missing)
             node.cut.missing_left = 2 * weight(children[0]) >= weight(node);
         add_nodes(2);
-        write_rule(node, column, left);
+        write_split(node, column, left);
         bound(node, children);
         if (details_) {
             CartNode& kept = describe(node);
             kept.competitors = std::move(node.competitors);
             kept.surrogates = std::move(surrogates);
         }
-        // The left child comes next when the frontier is a stack.
+        // The left child is next if the frontier is a stack.
         open(std::move(children[1]));
         open(std::move(children[0]));
     }
 
-    double weight(const Growing& node) const { return sums_.weight(node.sums.data()); }
+    double weight(const OpenNode& node) const { return sums_.weight(node.sums.data()); }
 
-    // Finds surrogates, and marks the sides of rows whose value is missing by them.
-    std::vector<Surrogate> route_missing(Growing& node, const CodedColumn& column) {
+    // Finds surrogates and uses them to mark the sides of rows whose value is missing.
+    std::vector<Surrogate> route_missing(OpenNode& node, const CodedColumn& column) {
         bool heavier_left = rows_.left_is_heavier(node.rows);
         NodeRows<Item> view = rows_.of(node.rows);
         std::vector<std::uint8_t>& sides = rows_.sides();
@@ -261,12 +261,13 @@ class GrowerOf final : public CartGrower {
         return surrogates;
     }
 
-    void write_rule(const Growing& node, const CodedColumn& column, std::uint32_t left) {
-        Node& rule = out_.tree.nodes[node.number];
-        rule.left = left;
-        rule.tag = node.cut.feature | (node.cut.missing_left ? bosquet::Node::kMissingLeft : 0);
+    void write_split(const OpenNode& node, const CodedColumn& column, std::uint32_t left) {
+        Node& tree_node = out_.tree.nodes[node.number];
+        tree_node.left = left;
+        tree_node.tag =
+            node.cut.feature | (node.cut.missing_left ? bosquet::Node::kMissingLeft : 0);
         if (column.nominal) {
-            rule.tag |= bosquet::Node::kCategorical;
+            tree_node.tag |= bosquet::Node::kCategorical;
             std::vector<std::uint32_t>& words = out_.tree.category_words;
             auto begin = static_cast<std::uint32_t>(words.size());
             std::uint32_t count =
@@ -274,29 +275,30 @@ class GrowerOf final : public CartGrower {
             words.resize(begin + count);
             for (std::uint32_t code : node.cut.left_codes)
                 words[begin + (code - 1) / 32] |= 1u << ((code - 1) % 32);
-            rule.put_set(begin, count);
+            tree_node.put_set(begin, count);
         } else {
-            rule.number = node.cut.threshold;
+            tree_node.number = node.cut.threshold;
         }
         out_.tree.stats[node.number] = {NodeStats::finite(node.gain),
                                         static_cast<float>(weight(node))};
     }
 
-    // The children of a monotone split stay on their side of the middle between their values.
-    void bound(const Growing& node, Growing* children) const {
+    // The values of the children of a monotone split stay on their side of the midpoint between
+    // them.
+    void bound(const OpenNode& node, OpenNode* children) const {
         if constexpr (Sums::kPair) {
             if (options_->monotone.empty() || options_->monotone[node.cut.feature] == 0) return;
             double left = children[0].sums[1] / children[0].sums[0];
             double right = children[1].sums[1] / children[1].sums[0];
             double middle = (left + right) / 2;
-            bool rises = options_->monotone[node.cut.feature] > 0;
-            children[rises ? 0 : 1].bounds.upper = middle;
-            children[rises ? 1 : 0].bounds.lower = middle;
+            bool increasing = options_->monotone[node.cut.feature] > 0;
+            children[increasing ? 0 : 1].bounds.upper = middle;
+            children[increasing ? 1 : 0].bounds.lower = middle;
         }
     }
 
     // Makes the node a leaf.
-    void close(const Growing& node) {
+    void close(const OpenNode& node) {
         Node& leaf = out_.tree.nodes[node.number];
         out_.tree.stats[node.number].cover = static_cast<float>(weight(node));
         std::uint32_t outputs = values_.outputs();
@@ -311,7 +313,7 @@ class GrowerOf final : public CartGrower {
         if (details_) describe(node);
     }
 
-    CartNode& describe(const Growing& node) {
+    CartNode& describe(const OpenNode& node) {
         CartNode& kept = out_.nodes[node.number];
         kept.rows = static_cast<std::uint32_t>(node.rows.count);
         kept.weight = weight(node);
@@ -334,20 +336,20 @@ class GrowerOf final : public CartGrower {
 
     BagRows<Sums> rows_;
     NodeValues<Sums> values_;
-    double whole_weight_ = 0;
+    double total_weight_ = 0;
     std::vector<std::uint32_t> features_;
-    std::vector<std::size_t> drawn_;
+    std::vector<std::size_t> swaps_;
 
     CartTree out_;
     bool details_ = false;
     std::size_t leaves_ = 0;
-    std::vector<Growing> frontier_;
+    std::vector<OpenNode> frontier_;
 };
 
 template <class Sums>
 std::unique_ptr<CartGrower> make(const CodedTable& table, const CartTarget& target,
                                  const CartOptions& options, const Sums& sums, int team_size) {
-    return std::make_unique<GrowerOf<Sums>>(table, target, options, sums, team_size);
+    return std::make_unique<TypedGrower<Sums>>(table, target, options, sums, team_size);
 }
 
 }  // namespace
@@ -358,7 +360,7 @@ std::unique_ptr<CartGrower> make_cart_grower(const CodedTable& table, const Cart
     if (target.is_classes()) {
         bool gini = options.criterion == Criterion::gini;
         if (!gini && options.criterion != Criterion::entropy)
-            throw InputError("classes are split by gini or entropy");
+            throw InputError("a target of classes needs criterion 'gini' or 'entropy'");
         if (!target.class_counts.empty()) {
             auto several = [&](auto sums) {
                 sums = {target.outputs, target.class_counts, target.classes.data(), table.rows};
@@ -374,7 +376,7 @@ std::unique_ptr<CartGrower> make_cart_grower(const CodedTable& table, const Cart
     }
     if (target.outputs > 1) {
         if (options.criterion != Criterion::squared)
-            throw InputError("several numbers a row are split by squared error");
+            throw InputError("a target with several outputs needs criterion 'squared_error'");
         return with(VectorSums{target.outputs, target.numbers.data(), table.rows});
     }
     switch (options.criterion) {
@@ -385,7 +387,9 @@ std::unique_ptr<CartGrower> make_cart_grower(const CodedTable& table, const Cart
         case Criterion::poisson:
             return with(PairSums<Criterion::poisson>{});
         default:
-            throw InputError("numbers are not split by gini or entropy");
+            throw InputError(
+                "criteria 'gini' and 'entropy' need a target of classes; pass 'squared_error', "
+                "'absolute_error' or 'poisson'");
     }
 }
 

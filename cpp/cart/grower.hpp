@@ -1,4 +1,4 @@
-// Grows trees by impurity: CART, and the trees of a forest.
+// Grows trees by the decrease of impurity: CART and the trees of a forest.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ namespace bosquet {
 class CartGrower {
   public:
     virtual ~CartGrower() = default;
-    // `key` seeds what is drawn. With `details`, all that is known of each node is kept. A team, if
-    // there is one, shares out the columns of large nodes.
+    // `key` is the random seed. With `details`, the statistics of all nodes are kept. A team, if
+    // given, divides the columns of large nodes among its threads.
     virtual CartTree grow(const Bag& bag, std::uint64_t key, bool details, Team* team) = 0;
 };
 
-// One for each thread: a grower keeps what it works with from tree to tree. All must outlive it.
+// Creates a grower, one per thread, because it reuses its buffers from tree to tree. The arguments
+// must outlive it.
 std::unique_ptr<CartGrower> make_cart_grower(const CodedTable& table, const CartTarget& target,
                                              const CartOptions& options, int team_size);
 

@@ -36,9 +36,9 @@ void MedianSplit::reset(const std::vector<WeightedNumber>& numbers) {
     for (std::size_t rank = 0; rank < n; ++rank) {
         rank_of_row_[order[rank]] = static_cast<std::uint32_t>(rank);
         by_rank_[rank] = numbers[order[rank]];
-        Sum one{by_rank_[rank].weight, by_rank_[rank].weight * by_rank_[rank].value};
-        all_total_ = all_total_ + one;
-        for (std::size_t at = rank + 1; at <= n; at += at & -at) all_[at] = all_[at] + one;
+        Sum term{by_rank_[rank].weight, by_rank_[rank].weight * by_rank_[rank].value};
+        all_total_ = all_total_ + term;
+        for (std::size_t at = rank + 1; at <= n; at += at & -at) all_[at] = all_[at] + term;
     }
     clear_left();
 }
@@ -50,9 +50,9 @@ void MedianSplit::clear_left() {
 
 void MedianSplit::move_left(std::uint32_t row) {
     std::size_t rank = rank_of_row_[row];
-    Sum one{by_rank_[rank].weight, by_rank_[rank].weight * by_rank_[rank].value};
-    left_total_ = left_total_ + one;
-    for (std::size_t at = rank + 1; at < left_.size(); at += at & -at) left_[at] = left_[at] + one;
+    Sum term{by_rank_[rank].weight, by_rank_[rank].weight * by_rank_[rank].value};
+    left_total_ = left_total_ + term;
+    for (std::size_t at = rank + 1; at < left_.size(); at += at & -at) left_[at] = left_[at] + term;
 }
 
 double MedianSplit::distances() const { return distances(true) + distances(false); }

@@ -1,4 +1,4 @@
-// Medians of the two sides of a split, kept up as rows move from the right to the left.
+// The medians of the two sides of a split, updated as rows move from the right to the left.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ struct WeightedNumber {
     double value, weight;
 };
 
-// The value with half of the weight below it; where the weight up to a value is exactly half, the
-// middle between it and the next. Reorders the numbers.
+// The value with half of the weight below it. If the weight up to a value is exactly half, the
+// midpoint between it and the next. Reorders the numbers.
 double weighted_median(std::vector<WeightedNumber>& numbers);
 
 class MedianSplit {
   public:
-    // All rows on the right.
+    // Starts with all rows on the right.
     void reset(const std::vector<WeightedNumber>& numbers);
     void clear_left();
     void move_left(std::uint32_t row);
-    // The weighted distances of all rows to the median of their side.
+    // The weighted sum of the distances of all rows to the median of their side.
     double distances() const;
 
   private:
@@ -35,7 +35,7 @@ class MedianSplit {
     };
     double distances(bool left) const;
 
-    // Rows by rank of their value; sums over runs of ranks in a Fenwick tree.
+    // Rows by the rank of their value, with sums over ranks in a Fenwick tree.
     std::vector<std::uint32_t> rank_of_row_;
     std::vector<WeightedNumber> by_rank_;
     std::vector<Sum> all_, left_;

@@ -1,4 +1,4 @@
-// What a node answers, and how far its rows are from agreeing.
+// The values and the impurity of a node.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace bosquet {
 
-// What a node's value may be, by the monotone splits above it.
+// The bounds of a node's value that follow from the monotone splits above it.
 struct NodeBounds {
     double lower = -std::numeric_limits<double>::infinity();
     double upper = std::numeric_limits<double>::infinity();
@@ -28,7 +28,7 @@ class NodeValues {
                const BagRows<Sums>& rows, std::size_t table_rows)
         : target_(target), options_(&options), sums_(sums), rows_(&rows), stride_(table_rows) {}
 
-    // Numbers that a leaf holds: of two classes the share of the second says all.
+    // The number of values per leaf. For two classes the share of the second class is enough.
     std::uint32_t outputs() const { return Sums::kPair ? 1 : target_.outputs; }
 
     bool pure(const RowRange& node, std::span<const double> sums) const {
@@ -44,27 +44,27 @@ class NodeValues {
         }
     }
 
-    // What splits compare by, of the node before it is split.
-    double merit_unsplit(const RowRange& node, std::span<const double> sums) const {
+    // The merit of a node before it is split, on the scale on which splits are compared.
+    double merit_of_node(const RowRange& node, std::span<const double> sums) const {
         if (options_->criterion == Criterion::absolute) {
             std::vector<WeightedNumber> numbers = numbers_of(node);
             return -distances(numbers);
         }
         if constexpr (Sums::kPair)
-            return sums_.alone(sums[0], sums[1]);
+            return sums_.node_goodness(sums[0], sums[1]);
         else
             return sums_.goodness(sums.data());
     }
 
-    // From a difference of merits to the fall of impurity times weight.
-    double fall_from(double difference) const {
-        // Of two classes the merit has the sums of one; Gini's index counts both.
+    // Converts a difference of merits to the decrease of impurity times weight.
+    double decrease_from(double difference) const {
+        // For two classes the merit uses the sums of one class; the Gini index counts both.
         if (Sums::kPair && options_->criterion == Criterion::gini) difference *= 2;
         if (options_->criterion == Criterion::entropy) difference /= std::log(2.0);
         return difference;
     }
 
-    // The answer of a node of one output.
+    // The value of a node with one output.
     double value(const RowRange& node, std::span<const double> sums,
                  const NodeBounds& bounds) const {
         if (options_->criterion == Criterion::absolute) {
@@ -74,12 +74,12 @@ class NodeValues {
         double mean = 0;
         put_values(sums, &mean);
         if (options_->monotone.empty()) return mean;
-        // Bounds are those of centred numbers.
+        // The bounds refer to centred numbers.
         double offset = rows_->offset();
         return std::clamp(mean - offset, bounds.lower, bounds.upper) + offset;
     }
 
-    // The answers of a node, one an output.
+    // Writes the values of a node, one per output.
     void put_values(std::span<const double> sums, double* out) const {
         double weight = sums_.weight(sums.data());
         if constexpr (Sums::kPair) {
@@ -107,8 +107,8 @@ class NodeValues {
             own = distances(numbers);
         } else if (options_->criterion == Criterion::poisson) {
             for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
-                WeightedNumber one = number_of(i);
-                own += one.weight * x_log_x(one.value);
+                WeightedNumber number = number_of(i);
+                own += number.weight * x_log_x(number.value);
             }
             own = goodness > -1e300 ? own - goodness : 0.0;
         } else {
@@ -168,7 +168,7 @@ class NodeValues {
     const CartOptions* options_;
     const Sums sums_;
     const BagRows<Sums>* rows_;
-    std::size_t stride_;  // of the numbers of an output
+    std::size_t stride_;  // distance between the numbers of two outputs
 };
 
 }  // namespace bosquet

@@ -1,4 +1,4 @@
-// The best split of a node on one column.
+// Finds the best split of a node on one column.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 
 namespace bosquet {
 
-// Up to this many categories all groupings are tried for more than two classes; beyond, categories
-// are put in the order of their class shares' first principal component (Coppersmith, Hong and
-// Hosking 1999), and the cuts of that order are tried.
+// For more than two classes, all groupings are tried for up to this many categories. With more
+// categories, they are ordered by the first principal component of their class shares (Coppersmith,
+// Hong and Hosking 1999), and the splits of that order are tried.
 constexpr std::size_t kExhaustiveCategories = 12;
 
 template <class Sums>
@@ -43,7 +43,7 @@ class CartSearch {
         std::span<const double> sums;
         std::uint64_t key;
         NodeBounds bounds;
-        std::size_t known_rows;  // whose value is not left out
+        std::size_t known_rows;  // number of rows whose value is not excluded
     };
 
     CartSearch(const CodedTable& table, const CartOptions& options, const Sums& sums)
@@ -56,8 +56,8 @@ class CartSearch {
         }
     }
 
-    // `constant` tells whether the column has one value only in this node. A split whose merit is
-    // below `floor` may be passed over.
+    // Sets `constant` to whether the column has a single value in this node. A split with a merit
+    // below `floor` may be skipped.
     Cut best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
@@ -75,8 +75,8 @@ class CartSearch {
             return random_threshold(column, all, constant);
         entries_.collect(column, all.rows, counted_ || options_->surrogates > 0);
         Node node = all;
-        bool leave_out_missing = options_->surrogates > 0 && entries_.has_missing();
-        if (leave_out_missing) leave_out(node);
+        bool exclude_missing = options_->surrogates > 0 && entries_.has_missing();
+        if (exclude_missing) exclude_missing_rows(node);
         constant = entries_.size() < 2;
         if (constant) return {};
         Cut cut;
@@ -91,22 +91,22 @@ class CartSearch {
         if (cut.found()) {
             cut.feature = feature;
             cut.nominal = column.nominal;
-            cut.saw_missing = entries_.has_missing() || leave_out_missing;
-            // Splits that saw different rows compare by what they gained on them.
-            if (options_->surrogates > 0) cut.merit -= merit_alone(node);
+            cut.saw_missing = entries_.has_missing() || exclude_missing;
+            // Splits that were found on different rows are compared by their gain on these rows.
+            if (options_->surrogates > 0) cut.merit -= merit_of_node(node);
         }
         return cut;
     }
 
   private:
     static constexpr bool kHasCoarse = has_coarse_search<Sums>();
-    // With fewer rows than this, buckets hold too few of them to be passed over.
+    // With fewer rows than this, buckets hold too few rows to be skipped.
     static constexpr std::size_t kCoarseRows = 2048;
-    // Entries after which an interrupt is looked for.
-    static constexpr std::size_t kEntriesToLook = 1024;
+    // Number of entries between two checks for an interrupt.
+    static constexpr std::size_t kEntriesPerCheck = 1024;
 
-    // With surrogates, rows whose value is missing have no say in the split.
-    void leave_out(Node& node) {
+    // With surrogates, rows whose value is missing are excluded from the search.
+    void exclude_missing_rows(Node& node) {
         known_.assign(node.sums.begin(), node.sums.end());
         for (std::size_t k = 0; k < known_.size(); ++k) known_[k] -= entries_.of(0)[k];
         node.sums = known_;
@@ -115,19 +115,19 @@ class CartSearch {
     }
 
     // The merit of the node before it is split.
-    double merit_alone(const Node& node) {
+    double merit_of_node(const Node& node) {
         if (options_->criterion == Criterion::absolute) {
             medians_.clear_left();
             return -medians_.distances();
         }
         if constexpr (Sums::kPair) {
-            return sums_.alone(node.sums[0], node.sums[1]);
+            return sums_.node_goodness(node.sums[0], node.sums[1]);
         } else {
             return sums_.goodness(node.sums.data());
         }
     }
 
-    // Nothing on the left yet.
+    // Moves all rows to the right.
     void clear_left() {
         left_.assign(sums_.width(), 0.0);
         left_rows_ = 0;
@@ -138,14 +138,14 @@ class CartSearch {
         if (counted_) left_rows_ += entries_.count(entry);
     }
 
-    // The entries, taken in order_, parted in two: the first `position` of them go left.
-    struct Parting {
+    // A split of the entries in the order of order_: the first `position` of them go left.
+    struct SplitPoint {
         std::size_t position = 0;
         bool missing_left = false;
     };
 
-    // How good a parting is by the sums of its two sides.
-    struct BySums {
+    // Scores a split by the sums of its two sides.
+    struct SumScorer {
         CartSearch* search;
         const Node* node;
         void clear() {}
@@ -153,28 +153,29 @@ class CartSearch {
         double goodness() { return search->goodness_of_sides(*node); }
     };
 
-    // The best of all partings that are allowed, missing values on either side; its merit goes to
-    // the cut. The judge hears of every entry that moves to the left, and says how good that is.
-    template <class Judge>
-    Parting best_parting(const Node& node, Judge judge, Cut& cut) {
-        Parting best;
+    // Returns the best of all allowed splits, with missing values on either side; its merit is
+    // stored in the cut. The scorer is called for every entry that moves to the left and computes
+    // the goodness.
+    template <class Scorer>
+    SplitPoint best_split_point(const Node& node, Scorer scorer, Cut& cut) {
+        SplitPoint best;
         bool missing = entries_.has_missing();
         for (bool missing_left : {false, true}) {
             if (missing_left && !missing) break;
             clear_left();
-            judge.clear();
+            scorer.clear();
             auto move = [&](std::size_t entry) {
                 move_left(entry);
-                judge.move(entry);
+                scorer.move(entry);
             };
             if (missing_left) move(0);
             for (std::size_t i = 0; i < order_.size(); ++i) {
-                if (i % kEntriesToLook == 0) check_interrupt(kEntriesToLook * left_.size());
+                if (i % kEntriesPerCheck == 0) check_interrupt(kEntriesPerCheck * left_.size());
                 move(order_[i]);
-                // Behind the last entry there is nothing but missing values to send right.
+                // After the last entry only missing values can go right.
                 if (i + 1 == order_.size() && (!missing || missing_left)) break;
                 if (!allowed(node)) continue;
-                double goodness = judge.goodness();
+                double goodness = scorer.goodness();
                 if (!(goodness > cut.merit)) continue;
                 cut.merit = goodness;
                 best = {i + 1, missing_left};
@@ -183,23 +184,23 @@ class CartSearch {
         return best;
     }
 
-    // Writes a parting down as codes or as a threshold.
-    void take(const CodedColumn& column, const Parting& parting, Cut& cut) {
+    // Stores a split as codes or as a threshold in the cut.
+    void store(const CodedColumn& column, const SplitPoint& point, Cut& cut) {
         if (!cut.found()) return;
-        cut.missing_left = parting.missing_left;
+        cut.missing_left = point.missing_left;
         if (column.nominal) {
-            for (std::size_t i = 0; i < parting.position; ++i)
+            for (std::size_t i = 0; i < point.position; ++i)
                 cut.left_codes.push_back(entries_.code(order_[i]));
             std::sort(cut.left_codes.begin(), cut.left_codes.end());
             return;
         }
-        cut.last = entries_.code(order_[parting.position - 1]);
-        cut.threshold = parting.position == order_.size()
+        cut.last = entries_.code(order_[point.position - 1]);
+        cut.threshold = point.position == order_.size()
                             ? std::numeric_limits<double>::infinity()
-                            : column.threshold(cut.last, entries_.code(order_[parting.position]));
+                            : column.threshold(cut.last, entries_.code(order_[point.position]));
     }
 
-    // Whether the rows may be parted into those on the left and the others.
+    // Whether the split into the rows on the left and the others is allowed.
     bool allowed(const Node& node) const {
         const double* left = left_.data();
         if (counted_ && (left_rows_ < options_->min_samples_leaf ||
@@ -226,7 +227,7 @@ class CartSearch {
 
     double goodness_of_sides(const Node& node) {
         if constexpr (Sums::kPair) {
-            return sums_.both(left_[0], left_[1], node.sums[0], node.sums[1]);
+            return sums_.children_goodness(left_[0], left_[1], node.sums[0], node.sums[1]);
         } else {
             right_.resize(left_.size());
             for (std::size_t k = 0; k < right_.size(); ++k) right_[k] = node.sums[k] - left_[k];
@@ -234,8 +235,8 @@ class CartSearch {
         }
     }
 
-    // Puts the entries into order_ as they are, but for that of missing values.
-    void take_present() {
+    // Sets order_ to all entries except that of missing values.
+    void order_present() {
         order_.resize(entries_.size() - entries_.has_missing());
         std::iota(order_.begin(), order_.end(), entries_.has_missing() ? 1u : 0u);
     }
@@ -258,11 +259,11 @@ class CartSearch {
                 return;
             }
         }
-        take_present();
-        take(column, best_parting(node, BySums{this, &node}, cut), cut);
+        order_present();
+        store(column, best_split_point(node, SumScorer{this, &node}, cut), cut);
     }
 
-    // The common case: nothing missing, nothing forbidden.
+    // The common case: no missing values and no constraints.
     void plain_cut(const CodedColumn& column, const Node& node, Cut& cut) {
         double w = 0, s = 0, all_w = node.sums[0], all_s = node.sums[1];
         const double* entry = entries_.of(0);
@@ -270,7 +271,7 @@ class CartSearch {
         for (std::size_t i = 0; i + 1 < entries_.size(); ++i, entry += 2) {
             w += entry[0];
             s += entry[1];
-            double goodness = sums_.both(w, s, all_w, all_s);
+            double goodness = sums_.children_goodness(w, s, all_w, all_s);
             if (goodness > cut.merit) {
                 cut.merit = goodness;
                 best = i + 1;
@@ -282,40 +283,41 @@ class CartSearch {
     }
 
     void nominal_cut(const CodedColumn& column, const Node& node, Cut& cut) {
-        take_present();
+        order_present();
         if constexpr (Sums::kPair) {
-            // The best grouping is a cut of the order by mean (Fisher 1958; Breiman et al. 1984).
+            // The best grouping is contiguous in the order by mean (Fisher 1958; Breiman et al.
+            // 1984).
             sort_by_mean();
         } else {
             if (order_.size() <= kExhaustiveCategories && order_.size() > 1) {
-                every_grouping(node, cut);
+                try_all_groupings(node, cut);
                 return;
             }
             std::vector<double> score = first_component(sums_, entries_, order_);
             sort_by([&](std::uint32_t entry) { return score[entry]; });
         }
-        take(column, best_parting(node, BySums{this, &node}, cut), cut);
+        store(column, best_split_point(node, SumScorer{this, &node}, cut), cut);
     }
 
-    // All groupings in two, the last category always on the right.
-    void every_grouping(const Node& node, Cut& cut) {
+    // Tries all groupings into two, with the last category always on the right.
+    void try_all_groupings(const Node& node, Cut& cut) {
         std::size_t present = order_.size(), best = 0;
         for (bool missing_left : {false, true}) {
             if (missing_left && !entries_.has_missing()) break;
-            // With missing values on the right, all categories may stand together on the left.
+            // With missing values on the right, all categories may be on the left.
             std::size_t end = std::size_t{1} << (present - 1);
             for (std::size_t group = missing_left ? 0 : 1; group <= end; ++group) {
-                bool everything = group == end;
-                if (everything && (missing_left || !entries_.has_missing())) break;
+                bool all_left = group == end;
+                if (all_left && (missing_left || !entries_.has_missing())) break;
                 clear_left();
                 if (missing_left) move_left(0);
                 for (std::size_t i = 0; i < present; ++i)
-                    if (everything || (group >> i & 1)) move_left(order_[i]);
+                    if (all_left || (group >> i & 1)) move_left(order_[i]);
                 if (!allowed(node)) continue;
                 double goodness = goodness_of_sides(node);
                 if (!(goodness > cut.merit)) continue;
                 cut.merit = goodness;
-                best = everything ? 2 * end - 1 : group;
+                best = all_left ? 2 * end - 1 : group;
                 cut.missing_left = missing_left;
             }
         }
@@ -324,35 +326,35 @@ class CartSearch {
             if (best >> i & 1) cut.left_codes.push_back(entries_.code(order_[i]));
     }
 
-    // A threshold drawn evenly between the least and the greatest value in the node. Missing values
-    // go to a side drawn as well, or apart from all others where those are alike.
+    // Draws a threshold uniformly between the smallest and the largest value in the node. Missing
+    // values go to a random side, or are separated from the others if these have a single value.
     Cut random_threshold(const CodedColumn& column, const Node& node, bool& constant) {
-        std::uint32_t least = column.codes, greatest = 0;
+        std::uint32_t smallest = column.codes, largest = 0;
         bool missing = false;
         for (std::size_t i = 0; i < node.rows.count; ++i) {
             std::uint32_t code = column.code(node.rows.rows[i]);
             missing = missing || code == 0;
-            if (code != 0 && code < least) least = code;
-            greatest = std::max(greatest, code);
+            if (code != 0 && code < smallest) smallest = code;
+            largest = std::max(largest, code);
         }
-        bool alike = least >= greatest;
-        constant = alike && !(missing && greatest > 0);
+        bool single_value = smallest >= largest;
+        constant = single_value && !(missing && largest > 0);
         Cut cut;
         if (constant) return cut;
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
         cut.feature = feature_;
         cut.saw_missing = missing;
-        if (alike) {
-            cut.last = greatest;
+        if (single_value) {
+            cut.last = largest;
             cut.threshold = std::numeric_limits<double>::infinity();
         } else {
             cut.missing_left = missing && (key & 1) != 0;
-            double low = column.lowest(least), high = column.highest(greatest);
+            double low = column.lowest(smallest), high = column.highest(largest);
             double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
             cut.threshold = low + draw * (high - low);
             if (!(cut.threshold < high)) cut.threshold = low;
-            // An edge below the node's first bin would send nothing left.
-            cut.last = std::clamp(column.last_below(cut.threshold), least, greatest - 1);
+            // An edge below the first bin of the node would send nothing left.
+            cut.last = std::clamp(column.last_below(cut.threshold), smallest, largest - 1);
             if (!column.edges.empty()) cut.threshold = column.edges[cut.last - 1];
         }
         clear_left();
@@ -366,29 +368,29 @@ class CartSearch {
         return cut;
     }
 
-    // The categories in a random order, cut at a place that is drawn too. Missing values go to a
-    // side drawn as well, or apart from all others where those are alike.
+    // Splits the categories, in a random order, at a random position. Missing values go to a random
+    // side, or are separated from the others if there is a single category.
     void random_grouping(const CodedColumn& column, const Node& node, Cut& cut) {
-        take_present();
+        order_present();
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
         sort_by([&](std::uint32_t entry) { return hash64(key, 1, entries_.code(entry)); });
-        Parting parting{order_.size(), false};
+        SplitPoint point{order_.size(), false};
         if (order_.size() > 1) {
             double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
-            double places = static_cast<double>(order_.size()) - 1;
-            parting.position = 1 + static_cast<std::size_t>(draw * places);
-            parting.missing_left = entries_.has_missing() && (key & 1) != 0;
+            double positions = static_cast<double>(order_.size()) - 1;
+            point.position = 1 + static_cast<std::size_t>(draw * positions);
+            point.missing_left = entries_.has_missing() && (key & 1) != 0;
         }
         clear_left();
-        if (parting.missing_left) move_left(0);
-        for (std::size_t i = 0; i < parting.position; ++i) move_left(order_[i]);
+        if (point.missing_left) move_left(0);
+        for (std::size_t i = 0; i < point.position; ++i) move_left(order_[i]);
         if (!allowed(node)) return;
         cut.merit = goodness_of_sides(node);
-        take(column, parting, cut);
+        store(column, point, cut);
     }
 
-    // How good a parting is by the distances of its rows to the medians of the two sides.
-    struct ByMedians {
+    // Scores a split by the distances of its rows to the medians of the two sides.
+    struct MedianScorer {
         CartSearch* search;
         void clear() { search->medians_.clear_left(); }
         void move(std::size_t entry) {
@@ -400,10 +402,10 @@ class CartSearch {
 
     void absolute_cut(const CodedColumn& column, const Node& node, Cut& cut) {
         if constexpr (Sums::kPair) {
-            take_present();
+            order_present();
             if (column.nominal) sort_by_mean();
-            constexpr std::uint32_t kLeftOut = 0xffffffffu;
-            entry_of_code_.assign(column.codes, kLeftOut);
+            constexpr std::uint32_t kExcluded = 0xffffffffu;
+            entry_of_code_.assign(column.codes, kExcluded);
             for (std::size_t entry = 0; entry < entries_.size(); ++entry)
                 entry_of_code_[entries_.code(entry)] = static_cast<std::uint32_t>(entry);
             members_.assign(entries_.size(), {});
@@ -411,12 +413,12 @@ class CartSearch {
             for (std::size_t i = 0; i < node.rows.count; ++i) {
                 const Item& item = node.rows.items[i];
                 std::uint32_t entry = entry_of_code_[column.code(node.rows.rows[i])];
-                if (entry == kLeftOut) continue;
+                if (entry == kExcluded) continue;
                 members_[entry].push_back(static_cast<std::uint32_t>(values_.size()));
                 values_.push_back({item.sum / item.weight, item.weight});
             }
             medians_.reset(values_);
-            take(column, best_parting(node, ByMedians{this}, cut), cut);
+            store(column, best_split_point(node, MedianScorer{this}, cut), cut);
         }
     }
 
@@ -424,7 +426,7 @@ class CartSearch {
     const CartOptions* options_;
     const Sums sums_;
     Entries<Sums> entries_;
-    std::vector<CoarseSearch<Sums>> coarse_;  // one, or none
+    std::vector<CoarseSearch<Sums>> coarse_;  // at most one
     bool counted_ = false;
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> order_;
@@ -432,7 +434,7 @@ class CartSearch {
     std::size_t left_rows_ = 0;
     MedianSplit medians_;
     std::vector<WeightedNumber> values_;
-    std::vector<std::vector<std::uint32_t>> members_;  // places in values_, by entry
+    std::vector<std::vector<std::uint32_t>> members_;  // indices in values_, by entry
     std::vector<std::uint32_t> entry_of_code_;
 };
 

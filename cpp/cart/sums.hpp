@@ -1,9 +1,9 @@
-// What is added up over the rows of a node to judge a split, for each kind of target. What a row
-// adds is its item, and with kByRow what its number leads to.
+// The sums over the rows of a node that are needed to score a split, for each kind of target. A row
+// adds its item and, with kByRow, values looked up by its row number.
 //
-// A `goodness` is large where rows are alike: the impurity of a node times its weight is a constant
-// of its rows less its goodness, so the split that lowers impurity most is the one whose children's
-// goodness adds up to most.
+// The goodness of a node is large if its rows are similar: the impurity of a node times its weight
+// is a constant of its rows minus its goodness. The split with the largest decrease of impurity is
+// therefore the one with the largest sum of its children's goodness.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@ namespace bosquet {
 
 inline double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
 
-// Two numbers: the weight of the rows, and their weighted target: a number, or 0 and 1 for two
-// classes.
+// Two numbers: the weight of the rows and their weighted target, which is a number, or 0 and 1 for
+// two classes.
 template <Criterion kCriterion>
 struct PairSums {
     struct Item {
@@ -27,7 +27,7 @@ struct PairSums {
     static constexpr bool kPair = true, kByRow = false;
     static constexpr bool kClasses =
         kCriterion == Criterion::gini || kCriterion == Criterion::entropy;
-    // Whether how good a parting is, is a convex function of the sums on its left
+    // Whether the goodness of a split is a convex function of the sums on its left
     // (cart/coarse.hpp).
     static constexpr bool kConvex = kClasses || kCriterion == Criterion::squared;
     static constexpr std::uint32_t width() { return 2; }
@@ -43,12 +43,13 @@ struct PairSums {
         if constexpr (kCriterion == Criterion::gini) return (s * s + (w - s) * (w - s)) / w;
         if constexpr (kCriterion == Criterion::entropy)
             return x_log_x(s) + x_log_x(w - s) - x_log_x(w);
-        // Poisson: a child whose rows are all 0 would predict what no row with a count could have.
+        // Poisson: a child whose targets are all 0 would predict a mean of 0, for which positive
+        // counts are impossible.
         if constexpr (kCriterion == Criterion::poisson)
             return s > 0 ? s * std::log(s / w) : -std::numeric_limits<double>::infinity();
     }
-    // The goodness of two children and of a node, up to what does not depend on the split.
-    static double alone(double w, double s) {
+    // The goodness of a node and of its two children, up to terms that do not depend on the split.
+    static double node_goodness(double w, double s) {
         if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::gini) {
             return s * s / w;
         } else {
@@ -56,7 +57,7 @@ struct PairSums {
             return goodness(sums);
         }
     }
-    static double both(double left_w, double left_s, double w, double s) {
+    static double children_goodness(double left_w, double left_s, double w, double s) {
         double right_w = w - left_w, right_s = s - left_s;
         if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::gini) {
             return (left_s * left_s * right_w + right_s * right_s * left_w) / (left_w * right_w);
@@ -101,17 +102,17 @@ struct ClassSums {
     }
 };
 
-// The weight of each class of several targets, one target behind the other. Goodness is the mean
-// over the targets, as impurity is.
+// The weight of each class of several targets; the classes of a target follow those of the previous
+// one. Like the impurity, the goodness is the mean over the targets.
 template <Criterion kCriterion>
 struct SeveralClassSums {
     struct Item {
         double weight;
     };
     static constexpr bool kPair = false, kByRow = true;
-    std::uint32_t classes;                  // of all targets
-    std::span<const std::uint32_t> counts;  // of each
-    const std::uint32_t* places;            // that of target t of row i at t * stride + i
+    std::uint32_t classes;                  // of all targets together
+    std::span<const std::uint32_t> counts;  // of each target
+    const std::uint32_t* class_numbers;     // class number of target t of row i at t * stride + i
     std::size_t stride;
 
     std::uint32_t width() const { return classes; }
@@ -120,7 +121,7 @@ struct SeveralClassSums {
     }
     void add(double* sums, const Item& item, std::uint32_t row) const {
         for (std::size_t t = 0; t < counts.size(); ++t)
-            sums[places[t * stride + row]] += item.weight;
+            sums[class_numbers[t * stride + row]] += item.weight;
     }
     double goodness(const double* sums) const {
         double total = 0;
@@ -139,7 +140,7 @@ struct SeveralClassSums {
     }
 };
 
-// The weight, and the weighted sum of each number.
+// The weight and the weighted sum of each number.
 struct VectorSums {
     struct Item {
         double weight;

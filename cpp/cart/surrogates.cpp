@@ -9,19 +9,20 @@ namespace bosquet {
 std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint32_t* rows,
                                              const std::vector<double>& weights, std::size_t count,
                                              const std::vector<std::uint8_t>& sides) {
-    // An item's sum is its weight if it goes left: an entry then holds all weight and the left one.
+    // The sum of an item is its weight if it goes left, so that an entry holds the total weight and
+    // the left weight.
     known_rows_.clear();
     known_items_.clear();
     double left = 0, all = 0;
-    const CodedColumn& asked = table_->columns[primary.feature];
+    const CodedColumn& primary_column = table_->columns[primary.feature];
     for (std::size_t i = 0; i < count; ++i) {
-        if (asked.code(rows[i]) == 0) continue;
+        if (primary_column.code(rows[i]) == 0) continue;
         known_rows_.push_back(rows[i]);
         known_items_.push_back({weights[i], sides[i] ? weights[i] : 0.0});
         all += weights[i];
         left += known_items_.back().sum;
     }
-    double blind = std::max(left, all - left) / all;
+    double baseline = std::max(left, all - left) / all;
     std::vector<Surrogate> found;
     for (std::uint32_t f = 0; f < table_->columns.size(); ++f) {
         if (f == primary.feature) continue;
@@ -29,18 +30,18 @@ std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint
         Surrogate surrogate =
             best_on(f, {known_rows_.data(), known_items_.data(), known_rows_.size()});
         surrogate.agreement /= all;
-        if (surrogate.cut.found() && surrogate.agreement > blind)
+        if (surrogate.cut.found() && surrogate.agreement > baseline)
             found.push_back(std::move(surrogate));
     }
     std::stable_sort(found.begin(), found.end(), [](const Surrogate& a, const Surrogate& b) {
         return a.agreement > b.agreement;
     });
-    if (found.size() > most_) found.resize(most_);
+    if (found.size() > max_surrogates_) found.resize(max_surrogates_);
     return found;
 }
 
-// The weight that goes the same way, at its most; rows whose own value is missing agree with
-// nothing.
+// Finds the split that sends the most weight the same way. Rows whose own value is missing do not
+// count as agreeing.
 Surrogate SurrogateSearch::best_on(std::uint32_t feature, const NodeRows<Pairs::Item>& known) {
     const CodedColumn& column = table_->columns[feature];
     entries_.collect(column, known, false);
@@ -55,22 +56,22 @@ Surrogate SurrogateSearch::best_on(std::uint32_t feature, const NodeRows<Pairs::
         all_left += entries_.of(i)[1];
     }
     if (column.nominal) {
-        // Each category goes the way most of its weight goes.
+        // Each category goes the way of most of its weight.
         for (std::size_t i = first; i < entries_.size(); ++i) {
             double left = entries_.of(i)[1], right = entries_.of(i)[0] - left;
             if (left > right) best.cut.left_codes.push_back(entries_.code(i));
             best.agreement += std::max(left, right);
         }
-        bool parts =
+        bool splits =
             !best.cut.left_codes.empty() && best.cut.left_codes.size() < entries_.size() - first;
-        if (parts) best.cut.merit = best.agreement;
+        if (splits) best.cut.merit = best.agreement;
         return best;
     }
     double w = 0, left = 0;
     for (std::size_t i = first; i + 1 < entries_.size(); ++i) {
         w += entries_.of(i)[0];
         left += entries_.of(i)[1];
-        // Below the cut left and above it right, or the other way round.
+        // Left below the cut and right above it, or the other way round.
         double same = left + (all - w) - (all_left - left);
         for (bool reversed : {false, true}) {
             double agreement = reversed ? all - same : same;

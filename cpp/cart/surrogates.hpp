@@ -1,4 +1,4 @@
-// Stand-ins for a split, for rows whose value it asks for is missing (Breiman et al. 1984, 5.3).
+// Surrogate splits for rows whose value of the primary split is missing (Breiman et al. 1984, 5.3).
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace bosquet {
 
 class SurrogateSearch {
   public:
-    SurrogateSearch(const CodedTable& table, std::uint32_t most)
-        : table_(&table), most_(most), entries_({}) {}
+    SurrogateSearch(const CodedTable& table, std::uint32_t max_surrogates)
+        : table_(&table), max_surrogates_(max_surrogates), entries_({}) {}
 
-    // The splits on other columns that agree best with this one on the rows whose values both know,
-    // best first; none that agrees no better than sending every row the heavier way. sides[i] tells
-    // whether row i goes left.
+    // Returns the splits on other columns that agree best with the primary split on the rows whose
+    // values of both are known, best first. Splits that agree no better than sending every row to
+    // the heavier side are left out. sides[i] is 1 if row i goes left.
     std::vector<Surrogate> find(const Cut& primary, const std::uint32_t* rows,
                                 const std::vector<double>& weights, std::size_t count,
                                 const std::vector<std::uint8_t>& sides);
@@ -30,13 +30,14 @@ class SurrogateSearch {
     Surrogate best_on(std::uint32_t feature, const NodeRows<Pairs::Item>& known);
 
     const CodedTable* table_;
-    std::uint32_t most_;
+    std::uint32_t max_surrogates_;
     Entries<Pairs> entries_;
     std::vector<std::uint32_t> known_rows_;
     std::vector<Pairs::Item> known_items_;
 };
 
-// The first surrogate whose column has a value decides; without one, the heavier way.
+// The first surrogate whose value is not missing decides; without one, the row goes to the heavier
+// side.
 template <class CodeOf>
 bool goes_left_by_surrogate(const std::vector<Surrogate>& surrogates, bool heavier_left,
                             CodeOf code_of) {

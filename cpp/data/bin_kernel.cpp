@@ -1,6 +1,7 @@
-// Finding the bin of a value: the edges are 16 segments of 16. The number of segments that end
-// below the value names its segment, the number of edges below it inside the segment names the bin.
-// With vectors each count is a comparison or two, without a branch or a chain of dependent loads.
+// Finds the bin of a value. The edges form 16 segments of 16. The number of segments that end below
+// the value is the index of its segment; the number of edges below the value inside the segment
+// gives the bin. With vector instructions each count takes one or two comparisons, without branches
+// and without a chain of dependent loads.
 #include <cstddef>
 #include <cstdint>
 #if defined(__AVX2__)
@@ -46,7 +47,7 @@ unsigned rank_of(const Value* edges, const Value* segment_ends, Value value) {
 template <class Value>
 unsigned rank_of(const Value* edges, const Value*, Value value) {
     unsigned rank = 0;
-    // A mask, for a branch would be guessed wrong every other time.
+    // A mask instead of a branch, which would be mispredicted half of the time.
     for (unsigned step = 128; step > 0; step /= 2)
         rank += step & (0u - static_cast<unsigned>(edges[rank + step - 1] < value));
     return rank;

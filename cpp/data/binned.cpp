@@ -67,8 +67,8 @@ BinnedMatrix::BinnedMatrix(const Table& table, std::span<const FeatureBins> bins
     for (const FeatureBins& feature : bins) binners.emplace_back(feature);
     const BinKernels& kernels = select_bin_kernels(isa);
 
-    // Blocks small enough that a block of the caller's row-major matrix stays in the second-level
-    // cache while its columns are read one after the other.
+    // A block of a row-major matrix fits into the second-level cache while its columns are read one
+    // after the other.
     constexpr std::size_t kRows = 1024;
     std::size_t blocks = (rows_ + kRows - 1) / kRows;
     auto fill = [&](std::size_t index, int) {
@@ -94,9 +94,9 @@ void BinnedMatrix::fill_block(const Table& table, std::span<const ColumnBinner> 
         column += rows.begin;
         binners[f].bin(table.columns[f], rows.begin, rows.size(), kernels, scratch.get(), column,
                        nullptr);
-        const Tile& home = layout_.tiles[place.tile];
-        std::uint8_t* at = tiles_.data() + home.offset + rows.begin * home.stride + place.slot;
-        for (std::size_t i = 0; i < rows.size(); ++i) at[i * home.stride] = column[i];
+        const Tile& tile = layout_.tiles[place.tile];
+        std::uint8_t* cell = tiles_.data() + tile.offset + rows.begin * tile.stride + place.slot;
+        for (std::size_t i = 0; i < rows.size(); ++i) cell[i * tile.stride] = column[i];
     }
 }
 

@@ -1,5 +1,5 @@
-// The binned matrix, held twice: row-major in tiles for histograms (the bins of a row share a cache
-// line) and column-major for partitioning (a split reads one column).
+// The binned matrix, stored twice: row-major in tiles for histograms (the bins of a row share a
+// cache line) and column-major for partitioning (a split reads one column).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace bosquet {
 
-// Where a feature lives. Narrow features stand in tiles and have 256 histogram entries each; wide
-// ones (more than 255 levels) stand in their two-byte column only, and have as many entries as
-// bins.
+// Where a feature is stored. Narrow features are in tiles and have 256 histogram entries each. Wide
+// features (more than 255 levels) are stored only as a column of two bytes per row, and have as
+// many histogram entries as bins.
 struct FeaturePlace {
     std::uint32_t bins = 0;
     std::uint32_t histogram = 0;  // first entry in a node's histogram
     std::uint32_t tile = 0;
     std::uint32_t slot = 0;  // byte within a row of the tile
     std::size_t column = 0;  // first byte of the column
-    bool active = false;     // splittable; an inactive feature is stored nowhere
+    bool active = false;     // whether the feature can be split; inactive features are not stored
     bool categorical = false;
     bool wide = false;
 
@@ -29,8 +29,8 @@ struct FeaturePlace {
 
 struct Tile {
     std::size_t offset = 0;    // first byte
-    std::uint32_t stride = 0;  // bytes a row: 4, 8, 16 or 32, so that a row never straddles a line
-    std::uint32_t features = 0;   // how many bytes of the stride are used
+    std::uint32_t stride = 0;  // bytes per row: 4, 8, 16 or 32, so that no row crosses a cache line
+    std::uint32_t features = 0;   // number of bytes of the stride that are used
     std::uint32_t histogram = 0;  // first entry in a node's histogram
 };
 
@@ -60,11 +60,11 @@ class BinnedMatrix {
     const std::uint16_t* wide_column(const FeaturePlace& place) const {
         return reinterpret_cast<const std::uint16_t*>(column(place));
     }
-    // The bin of one row, read from the row-major side.
+    // The bin of one row, read from the row-major copy.
     std::uint32_t bin(const FeaturePlace& place, std::size_t row) const {
         if (place.wide) return wide_column(place)[row];
-        const Tile& home = layout_.tiles[place.tile];
-        return tiles_[home.offset + row * home.stride + place.slot];
+        const Tile& owner = layout_.tiles[place.tile];
+        return tiles_[owner.offset + row * owner.stride + place.slot];
     }
 
   private:

@@ -10,8 +10,8 @@ namespace bosquet {
 
 namespace {
 
-// The largest float that is not above `edge`: for a float x, x <= edge exactly when x <= that
-// float, so float columns are compared without widening and land in the same bins.
+// The largest float <= edge. For a float x, x <= edge is equivalent to x <= that float. Float
+// columns are therefore compared without conversion to double and get the same bins.
 float floor_to_float(double edge) {
     auto rounded = static_cast<float>(edge);
     if (static_cast<double>(rounded) > edge)

@@ -1,5 +1,4 @@
-// From values to bins: what was learned of each column, and how a table is turned into bins with
-// it.
+// Learns the bins of each column and converts a table to bins.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 
 namespace bosquet {
 
-// Bin 0 holds missing values. A quantitative value x lies in bin 1 + #{edges below x}, a category
-// of code c in bin 1 + c; a code that was not seen in training counts as missing.
+// Bin 0 holds missing values. A quantitative value x is in bin 1 + #{edges below x}, the category
+// with code c in bin 1 + c. A code that did not occur in training counts as missing.
 struct FeatureBins {
     bool categorical = false;
     bool has_missing = false;
@@ -25,7 +24,7 @@ struct FeatureBins {
     }
     // More than 255 levels need two bytes.
     bool wide() const { return bins() > 256; }
-    // A column whose values are all alike cannot be split on.
+    // A column with a single value cannot be split.
     bool splittable() const { return bins() > 2 || has_missing; }
 };
 
@@ -49,12 +48,12 @@ struct BinKernels {
 };
 BOSQUET_DECLARE_KERNELS(BinKernels, bin_kernels)
 
-// Puts a column's values into bins, block by block.
+// Converts the values of a column to bins, block by block.
 class ColumnBinner {
   public:
     explicit ColumnBinner(const FeatureBins& bins);
-    // `scratch` has room for `count` doubles; exactly one of the outputs is written, by the
-    // width of the feature.
+    // `scratch` has at least `count` doubles. Exactly one of the outputs is written: `wide` for
+    // wide features, else `narrow`.
     void bin(const Column& column, std::size_t begin, std::size_t count, const BinKernels& kernels,
              double* scratch, std::uint8_t* narrow, std::uint16_t* wide) const;
 

@@ -13,10 +13,10 @@ namespace bosquet {
 
 namespace {
 
-// Maps a float's bits to an unsigned integer that sorts the same way.
+// Maps a float to an unsigned integer with the same order.
 template <class Key, class Value>
 Key sortable(Value value) {
-    Key bits = std::bit_cast<Key>(value + Value{0});  // -0 becomes +0: they are one value
+    Key bits = std::bit_cast<Key>(value + Value{0});  // -0 becomes +0: both count as one value
     constexpr Key sign = Key{1} << (8 * sizeof(Key) - 1);
     return bits & sign ? ~bits : bits | sign;
 }
@@ -27,8 +27,8 @@ Value from_sortable(Key key) {
     return std::bit_cast<Value>(key & sign ? key ^ sign : static_cast<Key>(~key));
 }
 
-// Radix sort, 11 bits a pass: a fifth of the time of std::sort on the 200,000 values of a sample.
-// Passes in which all keys agree are skipped.
+// Radix sort with 11 bits per pass: a fifth of the time of std::sort on the 200,000 values of a
+// sample. Passes in which all keys have the same digit are skipped.
 template <class Key>
 void radix_sort(std::vector<Key>& keys) {
     constexpr int kBits = 11;
@@ -73,13 +73,13 @@ void sort_with_weights(std::vector<Value>& values, std::vector<double>& weights)
     weights.swap(sorted_weights);
 }
 
-// A number e with a <= e < b, halfway where that is representable.
+// A number e with a <= e < b: the midpoint if it is representable.
 double between(double a, double b) {
     double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }
 
-// Sorted values, read as runs of equal ones.
+// Reads sorted values as runs of equal values.
 template <class Value>
 struct Runs {
     const std::vector<Value>& sorted;
@@ -88,7 +88,7 @@ struct Runs {
     struct Run {
         double value = 0;
         double weight = 0;
-        std::size_t end = 0;  // where the next one begins
+        std::size_t end = 0;  // start of the next run
     };
 
     Run from(std::size_t begin) const {
@@ -106,7 +106,7 @@ struct Runs {
         }
         return total;
     }
-    // The number of runs, or `limit` if it is more than that.
+    // The number of runs, at most `limit`.
     std::size_t count(std::size_t limit) const {
         std::size_t found = 1;
         for (std::size_t i = 1; i < sorted.size() && found < limit; ++i)
@@ -116,7 +116,7 @@ struct Runs {
 };
 
 template <class Value>
-std::vector<double> edge_a_value(const std::vector<Value>& sorted) {
+std::vector<double> edges_between_values(const std::vector<Value>& sorted) {
     std::vector<double> edges;
     for (std::size_t i = 1; i < sorted.size(); ++i)
         if (sorted[i] > sorted[i - 1])
@@ -125,13 +125,13 @@ std::vector<double> edge_a_value(const std::vector<Value>& sorted) {
     return edges;
 }
 
-// Fills bins from the left, each up to an equal share of the weight that is left, so that one heavy
-// value takes a bin of its own and those behind it share what remains evenly.
+// Fills bins from left to right, each up to an equal share of the remaining weight. A value with a
+// large weight gets its own bin, and the values after it share the remaining bins evenly.
 template <class Value>
 std::vector<double> edges_of(const std::vector<Value>& sorted, const std::vector<double>& weights,
                              std::size_t max_bins) {
     Runs<Value> runs{sorted, weights};
-    if (runs.count(max_bins + 1) <= max_bins) return edge_a_value(sorted);
+    if (runs.count(max_bins + 1) <= max_bins) return edges_between_values(sorted);
     max_bins = std::min(max_bins, std::max<std::size_t>(sorted.size() / kRowsPerBin, 2));
     double left = weights.empty() ? static_cast<double>(sorted.size()) : runs.total_weight();
     std::vector<double> edges;
@@ -141,7 +141,7 @@ std::vector<double> edges_of(const std::vector<Value>& sorted, const std::vector
         auto next = runs.from(run.end);
         in_bin += run.weight;
         double share = left / static_cast<double>(max_bins - edges.size());
-        // Close the bin here if stopping is nearer to the share than going on.
+        // Close the bin here if its weight is now closer to the share than after the next value.
         if (in_bin + next.weight / 2 >= share) {
             edges.push_back(between(run.value, next.value));
             left -= in_bin;

@@ -1,4 +1,4 @@
-// Columns as they come in: a view of the caller's memory, of any numeric type and any stride.
+// Columns of input data: a view of the caller's memory with any numeric type and any stride.
 #pragma once
 
 #include <cstddef>

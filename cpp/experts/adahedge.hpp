@@ -1,5 +1,5 @@
-// AdaHedge: exponential weights with η = ln N / Δ, where Δ adds up what was lost beyond the mix
-// loss.
+// AdaHedge: exponential weights with η = ln N / Δ, where Δ is the cumulative mixability gap (loss
+// of the weights minus mix loss).
 #pragma once
 
 #include "experts/rule.hpp"
@@ -11,7 +11,7 @@ class AdaHedge final : public Rule {
     explicit AdaHedge(const RuleSetup& setup)
         : Rule(setup), regret_(size(), 0.0), score_(size()), p_(size()) {}
 
-    // NaN stands for the infinite rate of the first steps: all weight to the leaders.
+    // NaN for the infinite rate of the first steps, which gives all weight to the leaders.
     double rate() const override { return delta_ > 0 ? log_size() / delta_ : kNoBound; }
 
     void weights(Awake awake, double* p) override {
@@ -23,19 +23,19 @@ class AdaHedge final : public Rule {
         double before = top(nullptr);
         set_scores(nullptr);
         double norm = softmax(score_.data(), nullptr, size(), p_.data());
-        // Loss of the weights, and mix loss -ln(Σ p exp(-η ℓ)) / η, both as excess.
-        double lost = -sum_over(size(), [&](std::size_t k) { return p_[k] * excess[k]; });
-        double mixed;
+        // Loss of the weights and mix loss -ln(Σ p exp(-η ℓ)) / η, both relative to the mixture.
+        double weights_loss = -sum_over(size(), [&](std::size_t k) { return p_[k] * excess[k]; });
+        double mix_loss;
         if (delta_ > 0) {
             double eta = log_size() / delta_;
             for (std::size_t k = 0; k < size(); ++k) score_[k] += eta * excess[k] - norm;
-            mixed = -softmax(score_.data(), nullptr, size(), p_.data()) / eta;
+            mix_loss = -softmax(score_.data(), nullptr, size(), p_.data()) / eta;
         } else {
-            mixed = 0;
+            mix_loss = 0;
         }
         for (std::size_t k = 0; k < size(); ++k) regret_[k] += excess[k];
-        if (!(delta_ > 0)) mixed = before - top(nullptr);
-        double gap = lost - mixed;
+        if (!(delta_ > 0)) mix_loss = before - top(nullptr);
+        double gap = weights_loss - mix_loss;
         last_delta_ = delta_;
         if (gap > 0) delta_ += gap;
     }
@@ -62,7 +62,7 @@ class AdaHedge final : public Rule {
         }
         double best = top(awake);
         for (std::size_t k = 0; k < size(); ++k)
-            score_[k] = regret_[k] >= best ? log_prior(k) : log_prior(k) + 2 * kLeastScore;
+            score_[k] = regret_[k] >= best ? log_prior(k) : log_prior(k) + 2 * kMinScore;
     }
 
     double delta_ = 0, last_delta_ = 0;

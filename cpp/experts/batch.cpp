@@ -1,4 +1,4 @@
-// Many steps at once, and what is kept of them.
+// Runs many steps at once and records their history.
 #include <algorithm>
 #include <limits>
 
@@ -14,7 +14,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-void ExpertMixture::note(const Row& row, std::size_t at, const History& history) const {
+void ExpertMixture::record(const Row& row, std::size_t at, const History& history) const {
     if (history.weights != nullptr)
         std::copy(row.weights.begin(), row.weights.end(), history.weights + at * experts_);
     if (history.predictions != nullptr)
@@ -35,7 +35,9 @@ std::size_t ExpertMixture::leader() const {
 
 void ExpertMixture::run(const double* forecasts, Awake mask, const double* truths, std::size_t rows,
                         std::size_t block, History history) {
-    if (bandit() && block > 1) throw InputError("a rule for bandits takes one row a step");
+    if (bandit() && block > 1)
+        throw InputError("block=" + std::to_string(block) +
+                         " is too large; a bandit rule takes one row per step");
     StateFields before = state();
     std::vector<Row> rows_before = std::move(rows_);
     std::size_t open_before = open_rows_;
@@ -55,7 +57,7 @@ void ExpertMixture::run(const double* forecasts, Awake mask, const double* truth
             close(truths + begin, count);
             double bound = history.bounds != nullptr ? rule_->bound(leader()) : 0.0;
             for (std::size_t i = 0; i < count; ++i) {
-                note(rows_[i], begin + i, history);
+                record(rows_[i], begin + i, history);
                 if (history.bounds != nullptr) history.bounds[begin + i] = bound;
             }
         }
@@ -65,7 +67,7 @@ void ExpertMixture::run(const double* forecasts, Awake mask, const double* truth
         open_rows_ = open_before;
         throw;
     }
-    rows_.clear();  // they point into the caller's array
+    rows_.clear();  // the rows point into the caller's array
 }
 
 }  // namespace bosquet

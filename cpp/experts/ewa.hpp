@@ -1,4 +1,5 @@
-// Exponential weights: p_k ∝ prior_k exp(β R_k), the same as exp(-β L_k) of the cumulative losses.
+// Exponential weights: p_k ∝ prior_k exp(β R_k), which equals weights exp(-β L_k) of the cumulative
+// losses.
 #pragma once
 
 #include <cmath>
@@ -12,12 +13,12 @@ class ExponentialWeights final : public Rule {
     explicit ExponentialWeights(const RuleSetup& setup)
         : Rule(setup),
           fixed_(setup.rate),
-          known_(setup.range),
+          given_range_(setup.range),
           range_(setup.range),
           regret_(size(), 0.0),
           score_(size()) {}
 
-    // Fixed; or 2 √(ln N / t) / M, for which the sum of the two terms of the bound is least.
+    // The fixed rate, or 2 √(ln N / t) / M, which minimises the sum of the two terms of the bound.
     double rate() const override {
         if (fixed_ > 0) return fixed_;
         if (!(range_ > 0)) return 0;
@@ -32,12 +33,12 @@ class ExponentialWeights final : public Rule {
 
     void update(const double* excess) override {
         double width = extremes(excess, size()).width(), beta = rate();
-        double counted = width > known_ ? width : known_;
-        double gap = beta * counted * counted / 8;
-        // What a step costs beyond the mix loss is never more than the spread of its losses; with a
-        // known range the formula stays as it is in the books. Before any spread was seen β is
-        // infinite, and the spread is all that is known.
-        if (!(known_ > 0) && (!(beta > 0) || gap > counted)) gap = counted;
+        double spread = width > given_range_ ? width : given_range_;
+        double gap = beta * spread * spread / 8;
+        // The mixability gap of a step is at most the spread of its losses. With a given range the
+        // formula of the literature is kept. Before any spread was observed β is infinite, and the
+        // spread is the only bound.
+        if (!(given_range_ > 0) && (!(beta > 0) || gap > spread)) gap = spread;
         gaps_ += gap;
         last_rate_ = beta;
         range_ = width > range_ ? width : range_;
@@ -45,7 +46,8 @@ class ExponentialWeights final : public Rule {
         ++steps_;
     }
 
-    // ln(1/prior) / β_n + Σ β_t s_t² / 8 with decreasing β_t, s_t the spread (or the given range).
+    // ln(1/prior) / β_n + Σ β_t s_t² / 8 for decreasing β_t, where s_t is the spread of the losses
+    // (or the given range).
     double bound(std::size_t k) const override {
         return (last_rate_ > 0 ? -log_prior(k) / last_rate_ : 0.0) + gaps_;
     }
@@ -59,7 +61,7 @@ class ExponentialWeights final : public Rule {
     }
 
   private:
-    double fixed_, known_, range_;
+    double fixed_, given_range_, range_;
     double gaps_ = 0, last_rate_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<double> regret_, score_;

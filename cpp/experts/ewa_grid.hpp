@@ -1,4 +1,5 @@
-// Exponential weights whose rate is chosen online: the one of a grid that would have lost least.
+// Exponential weights with a rate that is chosen online: the rate of a grid that would have had the
+// smallest loss so far.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class GridWeights final : public Rule {
     void weights(Awake awake, double* p) override { weights_at(rate(), awake, p); }
 
     void update(const double* excess) override {
-        // All rates see the same losses, so that they differ in the weights alone.
+        // All rates are evaluated on the same losses, so that only their weights differ.
         for (std::size_t i = 0; i < grid_.size(); ++i) {
             weights_at(rate_of(i), nullptr, p_.data());
             gain_[i] += sum_over(size(), [&](std::size_t k) { return p_[k] * excess[k]; });
@@ -45,7 +46,7 @@ class GridWeights final : public Rule {
         visitor.numbers("gain", gain_);
         visitor.number("range", range_);
         visitor.count("best", best_);
-        best_ = std::min<std::uint64_t>(best_, grid_.size() - 1);  // a file may say anything
+        best_ = std::min<std::uint64_t>(best_, grid_.size() - 1);  // a file may hold any number
     }
 
   private:

@@ -1,6 +1,6 @@
-// EXP3 and EXP3-IX: exponential weights when only the loss of the chosen expert is seen. It is
-// divided by the probability of the choice, so that on average every expert is judged fairly; IX
-// adds γ to that probability, which keeps the estimate from exploding.
+// EXP3 and EXP3-IX: exponential weights for bandit feedback, where only the loss of the chosen
+// expert is observed. It is divided by the probability of the choice, which makes the estimated
+// loss of every expert unbiased. IX adds γ to that probability, which bounds the estimate.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ class BanditWeights : public Rule {
     explicit BanditWeights(const RuleSetup& setup)
         : Rule(setup),
           fixed_(setup.rate),
-          known_(setup.range),
+          given_range_(setup.range),
           range_(setup.range),
           confidence_(setup.confidence),
           gain_(size(), 0.0),
@@ -23,7 +23,7 @@ class BanditWeights : public Rule {
 
     Feedback feedback() const override { return Feedback::bandit; }
 
-    // Fixed; or √(ln N / (N t)) / M.
+    // The fixed rate, or √(ln N / (N t)) / M.
     double rate() const override {
         if (fixed_ > 0) return fixed_;
         if (!(range_ > 0)) return 0;
@@ -41,7 +41,8 @@ class BanditWeights : public Rule {
         double eta = rate();
         double gamma = Implicit ? eta * range_ / 2 : 0.0;
         gain_[chosen] -= loss / (probability + gamma);
-        // Those asleep share the loss of the choice, which is the mixture's on average.
+        // Experts that are asleep get the loss of the chosen expert, which is on average that of
+        // the mixture.
         if (awake != nullptr)
             for (std::size_t k = 0; k < size(); ++k) gain_[k] -= awake[k] ? 0.0 : loss;
         rates_ += eta;
@@ -50,17 +51,17 @@ class BanditWeights : public Rule {
         ++steps_;
     }
 
-    // In expectation ln(1/prior)/η_n + N M² Σ η_t / 2 (Bubeck and Cesa-Bianchi 2012, theorem 3.1);
-    // IX, with probability 1 - δ: (ln(1/prior) + ln(2N/δ))/η_n + N M² Σ η_t + M ln(2/δ) (Neu 2015,
-    // theorem 1). Both are for losses in [0, M], M known beforehand.
+    // EXP3, in expectation: ln(1/prior)/η_n + N M² Σ η_t / 2 (Bubeck and Cesa-Bianchi 2012, theorem
+    // 3.1). EXP3-IX, with probability 1 - δ: (ln(1/prior) + ln(2N/δ))/η_n + N M² Σ η_t + M ln(2/δ)
+    // (Neu 2015, theorem 1). Both hold for losses in [0, M] with M given in advance.
     double bound(std::size_t k) const override {
         if (steps_ == 0) return 0;
-        if (!(known_ > 0) || range_ > known_ || !(last_rate_ > 0)) return kNoBound;
-        double spread = static_cast<double>(size()) * known_ * known_ * rates_;
+        if (!(given_range_ > 0) || range_ > given_range_ || !(last_rate_ > 0)) return kNoBound;
+        double spread = static_cast<double>(size()) * given_range_ * given_range_ * rates_;
         if (!Implicit) return -log_prior(k) / last_rate_ + spread / 2;
         double surprise = exact_log(2 / (1 - confidence_));
         double count = exact_log(static_cast<double>(size()));
-        return (-log_prior(k) + count + surprise) / last_rate_ + spread + known_ * surprise;
+        return (-log_prior(k) + count + surprise) / last_rate_ + spread + given_range_ * surprise;
     }
 
     void visit(StateVisitor& visitor) override {
@@ -72,7 +73,7 @@ class BanditWeights : public Rule {
     }
 
   private:
-    double fixed_, known_, range_, confidence_;
+    double fixed_, given_range_, range_, confidence_;
     double rates_ = 0, last_rate_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<double> gain_, score_;

@@ -1,5 +1,5 @@
-// Fixed share: exponential weights, of which a share is handed out anew at each step, so that an
-// expert that was bad for long can lead soon after it turns good.
+// Fixed share: exponential weights of which a share is redistributed at each step, so that an
+// expert with a poor past can lead soon after it improves.
 #pragma once
 
 #include <cmath>
@@ -14,18 +14,19 @@ class FixedShare final : public Rule {
         : Rule(setup),
           fixed_(setup.rate),
           share_(setup.share),
-          known_(setup.range),
+          given_range_(setup.range),
           range_(setup.range),
           log_p_(size()),
           p_(size()) {
         for (std::size_t k = 0; k < size(); ++k) log_p_[k] = log_prior(k);
     }
 
-    // Fixed; or the rate that is best against sequences that shift as often as `share` says.
+    // The fixed rate, or the best rate against sequences of experts that shift with probability
+    // `share`.
     double rate() const override {
         if (fixed_ > 0) return fixed_;
-        // A range that was promised sets the rate once and for all: the bound is for one rate.
-        double range = known_ > 0 ? known_ : range_;
+        // A given range fixes the rate, since the bound holds for a constant rate.
+        double range = given_range_ > 0 ? given_range_ : range_;
         if (!(range > 0)) return 0;
         double cost = share_ * log_size();
         if (share_ > 0 && share_ < 1)
@@ -37,12 +38,13 @@ class FixedShare final : public Rule {
 
     void update(const double* excess) override {
         double width = extremes(excess, size()).width(), eta = rate();
-        double counted = width > known_ ? width : known_;
-        double gap = eta * counted * counted / 8;
+        double spread = width > given_range_ ? width : given_range_;
+        double gap = eta * spread * spread / 8;
         if (learns_range()) {
-            // A step costs no more than its spread, which is all that is known while the rate is 0.
-            if (!(eta > 0) || gap > counted) gap = counted;
-            if (steps_ == 0) varied_ = kCounted;
+            // The mixability gap is at most the spread of the losses, which is the only bound while
+            // the rate is 0.
+            if (!(eta > 0) || gap > spread) gap = spread;
+            if (steps_ == 0) varied_ = kGapsCounted;
         }
         gaps_ += gap;
         last_rate_ = eta;
@@ -58,12 +60,12 @@ class FixedShare final : public Rule {
 
     double bound(std::size_t k) const override { return bound_of(-log_prior(k), 0); }
 
-    // ((m + 1) ln N + m ln(1/α) + (n - m - 1) ln(1/(1-α))) / η + η M² n / 8 with a known range M
+    // With a given range M: ((m + 1) ln N + m ln(1/α) + (n - m - 1) ln(1/(1-α))) / η + η M² n / 8.
     double bound_with_shifts(std::uint64_t shifts) const override {
-        double rarest = 0;
+        double largest_surprise = 0;
         for (std::size_t k = 0; k < size(); ++k)
-            rarest = -log_prior(k) > rarest ? -log_prior(k) : rarest;
-        return bound_of(rarest, shifts);
+            largest_surprise = -log_prior(k) > largest_surprise ? -log_prior(k) : largest_surprise;
+        return bound_of(largest_surprise, shifts);
     }
 
     void visit(StateVisitor& visitor) override {
@@ -76,20 +78,22 @@ class FixedShare final : public Rule {
     }
 
   private:
-    // Of `varied`: the gaps of a rate that falls are counted. Files of version 0.1 have 0 or 1.
-    static constexpr std::uint64_t kCounted = 2;
+    // Value of `varied` if the gaps were counted for a decreasing rate. Files of version 0.1 have 0
+    // or 1.
+    static constexpr std::uint64_t kGapsCounted = 2;
 
-    bool learns_range() const { return !(fixed_ > 0) && !(known_ > 0); }
+    bool learns_range() const { return !(fixed_ > 0) && !(given_range_ > 0); }
 
-    // With one rate throughout, the bound of the books. With a range that is learned the rate η_t
-    // falls. With v_t the weight before the share is handed out, r_t ≤ (ln v_t - ln p_t) / η_t +
-    // gap_t for the expert that is followed, and while it is followed ln v_t ≤ ln p_(t+1) + ln
-    // 1/(1-α). Summed by parts, p_t counts by how much 1/η rises; since p_t ≥ απ for t > 1, each of
-    // the m+1 stretches costs at most ln(1/απ) / η_n in all, in place of ln(1/π) / η for the first.
+    // With a constant rate this is the bound of the literature. With a learned range the rate η_t
+    // decreases. Let v_t be the weight before the share is redistributed. For the expert that is
+    // followed r_t ≤ (ln v_t - ln p_t) / η_t + gap_t, and while it is followed ln v_t ≤ ln p_(t+1)
+    // + ln 1/(1-α). Summation by parts weights ln p_t by the increase of 1/η. Since p_t ≥ απ for t
+    // > 1, each of the m+1 segments adds at most ln(1/απ) / η_n in total, instead of ln(1/π) / η
+    // for the first.
     double bound_of(double surprise, std::uint64_t shifts) const {
         if (steps_ == 0) return 0;
         if (learns_range()) {
-            if (varied_ != kCounted) return kNoBound;
+            if (varied_ != kGapsCounted) return kNoBound;
             if (!(last_rate_ > 0)) return gaps_;
             surprise -= exact_log(share_);
         } else if (!(last_rate_ > 0)) {
@@ -103,7 +107,7 @@ class FixedShare final : public Rule {
         return total / last_rate_ + gaps_;
     }
 
-    double fixed_, share_, known_, range_;
+    double fixed_, share_, given_range_, range_;
     double gaps_ = 0, last_rate_ = 0;
     std::uint64_t varied_ = 0, steps_ = 0;
     std::vector<double> log_p_, p_;

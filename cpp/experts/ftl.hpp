@@ -1,5 +1,5 @@
-// Follow the leader: all weight to the expert that lost least so far. A warning example: its regret
-// can grow with every step.
+// Follow the leader: all weight on the expert with the smallest loss so far. It serves as a
+// counterexample: its regret can grow linearly.
 #pragma once
 
 #include "experts/rule.hpp"

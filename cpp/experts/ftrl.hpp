@@ -1,5 +1,5 @@
-// Follow the regularised leader: p minimises ψ(p)/η - R·p over the simplex, with ψ half the squared
-// distance to the prior weights, or the relative entropy to them.
+// Follow the regularised leader: p minimises ψ(p)/η - R·p over the simplex, where ψ is half the
+// squared distance to the prior weights or the relative entropy to them.
 #pragma once
 
 #include <cmath>
@@ -52,7 +52,7 @@ class RegularisedLeader final : public Rule {
             norm =
                 std::sqrt(sum_over(size(), [&](std::size_t k) { return excess[k] * excess[k]; }));
         double eta = rate();
-        // A fixed rate is the user's choice: nothing is cut off for it.
+        // With a fixed rate, which the user chose, no step is shrunk.
         double factor = fixed_ > 0 ? 1.0 : limit_.admit(norm);
         norm *= factor;
         gaps_ += eta * norm * norm / (entropy_ ? 8 : 2);
@@ -61,7 +61,8 @@ class RegularisedLeader final : public Rule {
         for (std::size_t k = 0; k < size(); ++k) regret_[k] += factor * excess[k];
     }
 
-    // ψ(e_k)/η_n + Σ η_t |r_t|²/2 (entropy: the spread of r, and 8), and what the limit cut off.
+    // ψ(e_k)/η_n + Σ η_t |r_t|²/2 (for the entropy: the spread of r and 8), plus what the limit cut
+    // off.
     double bound(std::size_t k) const override {
         double start = last_rate_ > 0 ? distance(k) / last_rate_ : 0.0;
         return start + gaps_ + limit_.cut_off();
@@ -79,8 +80,8 @@ class RegularisedLeader final : public Rule {
     double distance(std::size_t k) const {
         if (entropy_) return -log_prior(k);
         return 0.5 * sum_over(size(), [&](std::size_t j) {
-                   double apart = (j == k ? 1.0 : 0.0) - prior_[j];
-                   return apart * apart;
+                   double difference = (j == k ? 1.0 : 0.0) - prior_[j];
+                   return difference * difference;
                });
     }
 

@@ -9,16 +9,16 @@ namespace bosquet {
 
 namespace {
 
-// A forecast that calls the truth impossible costs no more than 36.04.
-constexpr double kLeastProbability = 0x1p-52;
+// Limits the log loss of a forecast that gives the truth probability 0 to 36.04.
+constexpr double kMinProbability = 0x1p-52;
 constexpr double kProbabilityError = 1e-6;
 
 double log_loss(double probability) {
-    return -exact_log(probability > kLeastProbability ? probability : kLeastProbability);
+    return -exact_log(probability > kMinProbability ? probability : kMinProbability);
 }
 
 double log_slope(double probability) {
-    return -1 / (probability > kLeastProbability ? probability : kLeastProbability);
+    return -1 / (probability > kMinProbability ? probability : kMinProbability);
 }
 
 template <class Formula>
@@ -35,7 +35,9 @@ LossName loss_of_name(const std::string& name) {
                                       "log",    "zero-one", "linear",     "given"};
     for (int i = 0; i < 8; ++i)
         if (name == kNames[i]) return static_cast<LossName>(i);
-    throw InputError("there is no loss of that name");
+    throw InputError("loss='" + name +
+                     "' is unknown; pass 'square', 'absolute', 'percentage', 'pinball', 'log', "
+                     "'zero-one', 'linear' or 'given'");
 }
 
 double ExpertLoss::point(double x, double y) const {
@@ -89,8 +91,9 @@ double ExpertLoss::of_classes(const double* x, std::size_t truth) const {
         default: {
             double total = 0;
             for (std::size_t c = 0; c < classes_; ++c) {
-                double apart = x[c] - (c == truth ? 1.0 : 0.0);
-                total += name_ == LossName::square ? apart * apart : std::fabs(apart);
+                double difference = x[c] - (c == truth ? 1.0 : 0.0);
+                total +=
+                    name_ == LossName::square ? difference * difference : std::fabs(difference);
             }
             return total;
         }
@@ -106,7 +109,7 @@ void ExpertLoss::values(const double* forecasts, std::size_t count, double truth
                         double* out) const {
     if (classes_ > 0) {
         for (std::size_t k = 0; k < count; ++k) out[k] = value(forecasts + k * classes_, truth);
-    } else if (name_ == LossName::square) {  // the usual one, in a loop that vectorises
+    } else if (name_ == LossName::square) {  // the most common loss, in a loop that vectorises
         fill(forecasts, count, out, [truth](double x) { return (x - truth) * (x - truth); });
     } else {
         fill(forecasts, count, out, [&](double x) { return point(x, truth); });
@@ -118,45 +121,47 @@ void ExpertLoss::slope(const double* forecast, double truth, double* out) const 
         *out = point_slope(*forecast, truth);
         return;
     }
-    auto of_truth = static_cast<std::size_t>(truth);
+    auto true_class = static_cast<std::size_t>(truth);
     for (std::size_t c = 0; c < classes_; ++c) {
-        double apart = forecast[c] - (c == of_truth ? 1.0 : 0.0);
+        double difference = forecast[c] - (c == true_class ? 1.0 : 0.0);
         if (name_ == LossName::log)
-            out[c] = c == of_truth ? log_slope(forecast[c]) : 0.0;
+            out[c] = c == true_class ? log_slope(forecast[c]) : 0.0;
         else
-            out[c] = name_ == LossName::square ? 2 * apart : sign(apart);
+            out[c] = name_ == LossName::square ? 2 * difference : sign(difference);
     }
 }
 
-const char* ExpertLoss::complaint_of_truth(double truth) const {
-    if (!std::isfinite(truth)) return "is not finite; leave the step out or fill it in";
+const char* ExpertLoss::problem_of_truth(double truth) const {
+    if (!std::isfinite(truth)) return "is not finite; skip the step or impute the value";
     if (classes_ > 0) {
         bool whole = truth >= 0 && truth < static_cast<double>(classes_);
-        if (!whole || truth != std::floor(truth)) return "is not the number of a class";
+        if (!whole || truth != std::floor(truth))
+            return "is not a class number (an integer in [0, n_classes))";
         return nullptr;
     }
     if (name_ == LossName::percentage && truth == 0)
-        return "is 0, where a percentage of it means nothing; use another loss or leave the step "
-               "out";
+        return "is 0, for which the percentage error is undefined; use another loss or skip the "
+               "step";
     if (name_ == LossName::log && truth != 0 && truth != 1)
-        return "must be 0 or 1: with loss='log' a forecast is the probability of 1";
+        return "must be 0 or 1; with loss='log' a forecast is the probability of 1";
     return nullptr;
 }
 
-const char* ExpertLoss::complaint_of_forecast(const double* forecast) const {
+const char* ExpertLoss::problem_of_forecast(const double* forecast) const {
     if (classes_ == 0) {
         if (name_ == LossName::log && !(*forecast >= 0 && *forecast <= 1))
-            return "is not a probability: with loss='log' a forecast is the probability of 1";
+            return "is not a probability in [0, 1]; with loss='log' a forecast is the probability "
+                   "of 1";
         return nullptr;
     }
     double total = 0;
     for (std::size_t c = 0; c < classes_; ++c) {
         if (!(forecast[c] >= -kProbabilityError && forecast[c] <= 1 + kProbabilityError))
-            return "is not between 0 and 1, as the probability of a class is";
+            return "is not between 0 and 1; forecasts must be class probabilities";
         total += forecast[c];
     }
     if (!(std::fabs(total - 1) <= kProbabilityError * static_cast<double>(classes_)))
-        return "does not add up to 1 over the classes";
+        return "does not sum to 1 over the classes; forecasts must be class probabilities";
     return nullptr;
 }
 

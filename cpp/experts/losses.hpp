@@ -1,4 +1,4 @@
-// What a forecast costs: of a number, or of the probabilities of classes.
+// The loss of a forecast: of a number or of class probabilities.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace bosquet {
 
-// `given`: the caller knows the losses and hands them over.
+// `given`: the caller computes the losses and passes them.
 enum class LossName { square, absolute, percentage, pinball, log, zero_one, linear, given };
 
 LossName loss_of_name(const std::string& name);
@@ -19,21 +19,23 @@ class ExpertLoss {
     LossName name() const { return name_; }
     std::size_t width() const { return classes_ > 0 ? classes_ : 1; }  // numbers in a forecast
 
-    // Whether a mixture of forecasts makes sense, so that its loss is at most the mean loss.
+    // Whether the loss is convex, so that the loss of a mixture of forecasts is at most their mean
+    // loss.
     bool convex() const { return name_ != LossName::zero_one; }
 
-    // Whether a forecast can be wrong in itself, being a probability.
+    // Whether forecasts are probabilities, which have to be checked.
     bool of_probabilities() const { return classes_ > 0 || name_ == LossName::log; }
 
     // Losses of several forecasts of `width()` numbers each.
     void values(const double* forecasts, std::size_t count, double truth, double* out) const;
     double value(const double* forecast, double truth) const;
-    // The derivative in each number of one forecast.
+    // The derivative with respect to each number of one forecast.
     void slope(const double* forecast, double truth, double* out) const;
 
-    // nullptr, or what is wrong with a truth or a forecast.
-    const char* complaint_of_truth(double truth) const;
-    const char* complaint_of_forecast(const double* forecast) const;
+    // nullptr, or the second half of a message that describes what is wrong with a truth or a
+    // forecast.
+    const char* problem_of_truth(double truth) const;
+    const char* problem_of_forecast(const double* forecast) const;
 
   private:
     double point(double x, double y) const;

@@ -11,29 +11,30 @@ namespace bosquet {
 namespace {
 
 constexpr std::uint64_t kDrawStream = 0x65787065727473;  // "experts"
-// Squares of what a rule is told, a million times over, stay finite below this.
+// Sums of a million squares of the excess stay finite below this value.
 constexpr double kLargestExcess = 1e140;
-constexpr double kSmallestExcess = 1e-140;  // and above this they are not 0; nothing is, below it
+// Squares are not 0 above this value; smaller values are set to 0.
+constexpr double kSmallestExcess = 1e-140;
 constexpr double kRangeSlack = 1 + 1e-9;
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-// Whether all are numbers of at most that size; NaN is not.
+// Whether all absolute values are at most `size`; false if one is NaN.
 bool all_within(const double* values, std::size_t n, double size) {
     std::size_t within = 0;
     for (std::size_t i = 0; i < n; ++i) within += std::fabs(values[i]) <= size ? 1 : 0;
     return within == n;
 }
 
-std::string at(std::uint64_t number) { return "step " + std::to_string(number) + ": "; }
+std::string step_prefix(std::uint64_t number) { return "step " + std::to_string(number) + ": "; }
 
-std::string digits(double value) {
+std::string number_text(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
 }
 
-// A sum over the experts awake; the forecasts of the others may be NaN.
+// A sum over the experts that are awake; the forecasts of the others may be NaN.
 template <class Term>
 double sum_of(const Row& row, Term term) {
     if (row.all_awake) return sum_over(row.awake.size(), term);
@@ -50,15 +51,16 @@ ExpertMixture::ExpertMixture(const MixtureSetup& setup)
     bool of_numbers = setup.loss == LossName::percentage || setup.loss == LossName::pinball ||
                       setup.loss == LossName::linear;
     if (setup.classes > 0 && of_numbers)
-        throw InputError("the loss is one of numbers, not of the probabilities of classes");
+        throw InputError(
+            "this loss needs numeric forecasts; it is not defined for class probabilities");
     if (rule_->feedback() == Feedback::regression &&
         (setup.loss != LossName::square || setup.randomised))
-        throw InputError("the rule learns by least squares: loss 'square', not randomised");
+        throw InputError("ridge regression needs loss='square' and randomised=False");
     for (auto* list : {&totals_.regret, &totals_.expert_loss, &totals_.awake, &totals_.played})
         list->assign(experts_, 0.0);
     excess_.assign(experts_, 0.0);
-    told_.assign(experts_, 0.0);
-    equal_.assign(experts_, 1.0);
+    row_excess_.assign(experts_, 0.0);
+    equal_weights_.assign(experts_, 1.0);
     slope_.assign(loss_.width(), 0.0);
     mean_.assign(loss_.width(), 0.0);
 }
@@ -80,19 +82,22 @@ void ExpertMixture::find_awake(Row& row, Awake mask, std::uint64_t number) const
         for (std::size_t c = 0; awake && c < width; ++c) {
             double value = row.forecasts[k * width + c];
             if (std::isinf(value))
-                throw InputError(at(number) + "expert " + std::to_string(k) +
-                                 " predicts infinity; NaN stands for an expert that is asleep");
+                throw InputError(step_prefix(number) + "expert " + std::to_string(k) +
+                                 " predicts infinity; forecasts must be finite, or NaN for an "
+                                 "expert that is asleep");
             awake = !std::isnan(value);
         }
         row.awake[k] = awake;
         count += awake;
     }
     if (count == 0)
-        throw InputError(at(number) +
-                         "every expert is asleep, so that there is nothing to predict with");
+        throw InputError(step_prefix(number) +
+                         "every expert is asleep; at least one forecast must be available");
     row.all_awake = count == experts_;
     if (!row.all_awake && rule_->feedback() == Feedback::regression)
-        throw InputError(at(number) + "an expert is asleep (NaN), and ridge regression needs all");
+        throw InputError(
+            step_prefix(number) +
+            "an expert is asleep (NaN); ridge regression needs the forecasts of all experts");
 }
 
 void ExpertMixture::open_row(Row& row, const double* forecasts, Awake mask, std::uint64_t number) {
@@ -101,20 +106,21 @@ void ExpertMixture::open_row(Row& row, const double* forecasts, Awake mask, std:
     find_awake(row, mask, number);
     for (std::size_t k = 0; loss_.of_probabilities() && k < experts_; ++k) {
         if (!is_awake(row.mask(), k)) continue;
-        const char* complaint = loss_.complaint_of_forecast(forecasts + k * width);
-        if (complaint != nullptr)
-            throw InputError(at(number) + "the forecast of expert " + std::to_string(k) + " " +
-                             complaint);
+        const char* problem = loss_.problem_of_forecast(forecasts + k * width);
+        if (problem != nullptr)
+            throw InputError(step_prefix(number) + "the forecast of expert " + std::to_string(k) +
+                             " " + problem);
     }
     row.weights.resize(experts_);
     rule_->weights(row.mask(), row.weights.data());
     row.prediction.resize(width);
-    if (draws()) row.chosen = drawn(row, number);
+    if (draws()) row.chosen = draw_expert(row, number);
     predict_row(row);
 }
 
-// One expert by the weights; the draw belongs to the step, so that a repeated one is the same.
-std::size_t ExpertMixture::drawn(const Row& row, std::uint64_t number) const {
+// Draws one expert by the weights. The draw depends on the number of the step only, so that
+// repeating a step gives the same expert.
+std::size_t ExpertMixture::draw_expert(const Row& row, std::uint64_t number) const {
     double left = uniform(setup_.seed, kDrawStream, number);
     std::size_t last = 0;
     for (std::size_t k = 0; k < experts_; ++k) {
@@ -141,17 +147,17 @@ void ExpertMixture::predict_row(Row& row) const {
             row, [&](std::size_t k) { return row.weights[k] * row.forecasts[k * width + c]; });
 }
 
-// The label with the most weight behind it; of equal ones, that of the first expert.
+// The label with the largest total weight; among equal ones, that of the first expert.
 double ExpertMixture::vote(const Row& row, const double* weights) const {
     double best = -1, label = 0;
     for (std::size_t k = 0; k < experts_; ++k) {
         if (!is_awake(row.mask(), k)) continue;
-        double behind = 0;
+        double votes = 0;
         for (std::size_t j = 0; j < experts_; ++j)
-            behind +=
+            votes +=
                 row.forecasts[j] == row.forecasts[k] && is_awake(row.mask(), j) ? weights[j] : 0.0;
-        if (behind > best) {
-            best = behind;
+        if (votes > best) {
+            best = votes;
             label = row.forecasts[k];
         }
     }
@@ -159,18 +165,20 @@ double ExpertMixture::vote(const Row& row, const double* weights) const {
 }
 
 void ExpertMixture::open(const double* forecasts, Awake mask, std::size_t rows) {
-    if (rows == 0) throw InputError("a step has at least one row");
-    if (bandit() && rows > 1) throw InputError("a rule for bandits takes one row a step");
+    if (rows == 0) throw InputError("forecasts has no rows; a step has at least one row");
+    if (bandit() && rows > 1)
+        throw InputError("forecasts has " + std::to_string(rows) +
+                         " rows; a bandit rule takes one row per step");
     std::size_t per_row = experts_ * loss_.width();
-    // Into other rows first: a step that is not sound leaves the one that is open as it was.
-    spare_.resize(rows);
+    // Into spare rows first: if the step is invalid, the open step stays as it was.
+    next_rows_.resize(rows);
     for (std::size_t i = 0; i < rows; ++i) {
-        Row& row = spare_[i];
+        Row& row = next_rows_[i];
         row.truth_known = true;
         row.owned.assign(forecasts + i * per_row, forecasts + (i + 1) * per_row);
         open_row(row, row.owned.data(), mask ? mask + i * experts_ : nullptr, totals_.rows + i);
     }
-    rows_.swap(spare_);
+    rows_.swap(next_rows_);
     open_rows_ = rows;
 }
 
@@ -185,11 +193,11 @@ void ExpertMixture::predict(const double* forecasts, Awake mask, std::size_t row
 
 // ------------------------------------------------------------------------------- closing a step
 
-// The loss of the mean of the forecasts, which costs nothing to follow.
-double ExpertMixture::of_uniform(const Row& row, double truth) {
+// The loss of the uniform mean of the forecasts, the baseline of every rule.
+double ExpertMixture::uniform_loss(const Row& row, double truth) {
     std::size_t width = loss_.width();
     if (width == 1 && !loss_.convex()) {
-        mean_[0] = vote(row, equal_.data());
+        mean_[0] = vote(row, equal_weights_.data());
     } else {
         std::size_t awake = experts_;
         for (std::size_t k = 0; !row.all_awake && k < experts_; ++k) awake -= row.awake[k] ? 0 : 1;
@@ -200,11 +208,11 @@ double ExpertMixture::of_uniform(const Row& row, double truth) {
     return loss_.value(mean_.data(), truth);
 }
 
-// Everyone's loss; nothing but the row is changed.
-void ExpertMixture::judge_row(Row& row, double truth, std::uint64_t number) {
-    const char* complaint = loss_.complaint_of_truth(truth);
-    if (complaint != nullptr)
-        throw InputError(at(number) + "the truth " + digits(truth) + " " + complaint);
+// Computes the losses of the experts and of the mixture; changes only the row.
+void ExpertMixture::evaluate_row(Row& row, double truth, std::uint64_t number) {
+    const char* problem = loss_.problem_of_truth(truth);
+    if (problem != nullptr)
+        throw InputError(step_prefix(number) + "the truth " + number_text(truth) + " " + problem);
     std::size_t width = loss_.width();
     row.truth = truth;
     row.losses.resize(experts_);
@@ -215,18 +223,19 @@ void ExpertMixture::judge_row(Row& row, double truth, std::uint64_t number) {
     if (!all_within(row.losses.data(), experts_, kLargestExcess))
         for (std::size_t k = 0; k < experts_; ++k)
             if (!(std::fabs(row.losses[k]) <= kLargestExcess))
-                throw InputError(at(number) + "the loss of expert " + std::to_string(k) +
-                                 " is too large to work with; rescale forecasts and truths");
+                throw InputError(step_prefix(number) + "the loss of expert " + std::to_string(k) +
+                                 " is too large (above 1e140); rescale forecasts and truths");
     row.expected =
         sum_over(experts_, [&](std::size_t k) { return row.weights[k] * row.losses[k]; });
     row.loss = draws() ? row.losses[row.chosen] : loss_.value(row.prediction.data(), truth);
-    row.uniform = of_uniform(row, truth);
+    row.uniform = uniform_loss(row, truth);
     if (width > 1 || setup_.loss == LossName::zero_one) return;
     if (!std::isfinite(row.loss) || !std::isfinite(row.uniform))
-        throw InputError(at(number) + "the loss of the mixture is not finite; rescale");
+        throw InputError(step_prefix(number) +
+                         "the loss of the mixture is not finite; rescale forecasts and truths");
 }
 
-// What the rule is told of a row: by how much each expert did better.
+// Adds the excess of a row: by how much each expert was better than the mixture.
 void ExpertMixture::add_excess(const Row& row, double truth) {
     std::size_t width = loss_.width();
     bool mean_loss = draws() || !loss_.convex();
@@ -234,30 +243,32 @@ void ExpertMixture::add_excess(const Row& row, double truth) {
     if (linearised) loss_.slope(row.prediction.data(), truth, slope_.data());
     double own = mean_loss ? row.expected : row.loss;
     if (!linearised) {
-        for (std::size_t k = 0; k < experts_; ++k) told_[k] = own - row.losses[k];
+        for (std::size_t k = 0; k < experts_; ++k) row_excess_[k] = own - row.losses[k];
     } else if (width == 1) {
-        double slope = slope_[0], said = row.prediction[0];
-        for (std::size_t k = 0; k < experts_; ++k) told_[k] = slope * (said - row.forecasts[k]);
+        double slope = slope_[0], prediction = row.prediction[0];
+        for (std::size_t k = 0; k < experts_; ++k)
+            row_excess_[k] = slope * (prediction - row.forecasts[k]);
     } else {
-        std::fill(told_.begin(), told_.end(), 0.0);
+        std::fill(row_excess_.begin(), row_excess_.end(), 0.0);
         for (std::size_t k = 0; k < experts_; ++k)
             for (std::size_t c = 0; c < width; ++c)
-                told_[k] += slope_[c] * (row.prediction[c] - row.forecasts[k * width + c]);
+                row_excess_[k] += slope_[c] * (row.prediction[c] - row.forecasts[k * width + c]);
     }
     if (!row.all_awake)
-        for (std::size_t k = 0; k < experts_; ++k) told_[k] = row.awake[k] ? told_[k] : 0.0;
-    for (std::size_t k = 0; k < experts_; ++k) excess_[k] += told_[k];
+        for (std::size_t k = 0; k < experts_; ++k)
+            row_excess_[k] = row.awake[k] ? row_excess_[k] : 0.0;
+    for (std::size_t k = 0; k < experts_; ++k) excess_[k] += row_excess_[k];
 }
 
 void ExpertMixture::check_excess() {
     for (double& r : excess_) r = std::fabs(r) < kSmallestExcess ? 0.0 : r;
     if (!all_within(excess_.data(), experts_, kLargestExcess))
-        throw InputError(at(totals_.rows) +
-                         "the losses are too large to work with; rescale forecasts and truths");
+        throw InputError(step_prefix(totals_.rows) +
+                         "the losses are too large (above 1e140); rescale forecasts and truths");
 }
 
-// The rule learns from rows that are judged and found sound.
-void ExpertMixture::teach(std::size_t rows) {
+// Updates the rule from rows that were evaluated and checked.
+void ExpertMixture::update_rule(std::size_t rows) {
     double width = 0;
     switch (rule_->feedback()) {
         case Feedback::excess:
@@ -275,8 +286,8 @@ void ExpertMixture::teach(std::size_t rows) {
                 for (std::size_t c = 0; c < numbers; ++c) {
                     for (std::size_t k = 0; k < experts_; ++k)
                         column[k] = rows_[i].forecasts[k * numbers + c];
-                    auto of_truth = static_cast<std::size_t>(rows_[i].truth);
-                    rule_->regress(column.data(), c == of_truth ? 1.0 : 0.0);
+                    auto true_class = static_cast<std::size_t>(rows_[i].truth);
+                    rule_->regress(column.data(), c == true_class ? 1.0 : 0.0);
                 }
             }
             break;
@@ -317,26 +328,30 @@ void ExpertMixture::count(const Row& row) {
     }
 }
 
-void ExpertMixture::close(const double* truths, std::size_t rows) {
+void ExpertMixture::check_open() const {
     if (open_rows_ == 0)
-        throw InputError("there is no step to close: predict first (of a block, by predict_step)");
+        throw InputError("no step is open; predict first (a block of rows with predict_step)");
+}
+
+void ExpertMixture::close(const double* truths, std::size_t rows) {
+    check_open();
     if (rows != open_rows_)
         throw InputError("the step has " + std::to_string(open_rows_) + " rows, but " +
-                         std::to_string(rows) + " truths came");
+                         std::to_string(rows) + " truths were given; pass one truth per row");
     std::fill(excess_.begin(), excess_.end(), 0.0);
     for (std::size_t i = 0; i < rows; ++i) {
-        // The truth is checked there; the caller's array may change.
-        judge_row(rows_[i], truths[i], totals_.rows + i);
+        // Use the checked copy `row.truth` below, since the caller's array may change.
+        evaluate_row(rows_[i], truths[i], totals_.rows + i);
         if (rule_->feedback() == Feedback::excess) add_excess(rows_[i], rows_[i].truth);
     }
     if (bandit() && rows_[0].loss < 0)
-        throw InputError(at(totals_.rows) +
-                         "a rule for bandits takes losses that are not negative");
+        throw InputError(step_prefix(totals_.rows) +
+                         "the loss is negative; a bandit rule needs non-negative losses");
     check_excess();
-    teach(rows);
+    update_rule(rows);
     for (std::size_t i = 0; i < rows; ++i) {
         if (rows > 1)
-            of_uniform(rows_[i], rows_[i].truth);  // the mean of the forecasts, for its error
+            uniform_loss(rows_[i], rows_[i].truth);  // sets mean_ again, whose error is counted
         count(rows_[i]);
     }
     open_rows_ = 0;
@@ -344,9 +359,10 @@ void ExpertMixture::close(const double* truths, std::size_t rows) {
 
 void ExpertMixture::close_judged(const double* losses, const double* own, const double* uniform,
                                  const double* excess, std::size_t rows) {
-    if (open_rows_ == 0)
-        throw InputError("there is no step to close: predict first (of a block, by predict_step)");
-    if (rows != open_rows_) throw InputError("the losses are of another number of rows");
+    check_open();
+    if (rows != open_rows_)
+        throw InputError("the step has " + std::to_string(open_rows_) + " rows, but losses has " +
+                         std::to_string(rows));
     for (std::size_t i = 0; i < rows; ++i) {
         Row& row = rows_[i];
         row.truth_known = false;
@@ -355,35 +371,38 @@ void ExpertMixture::close_judged(const double* losses, const double* own, const 
         for (std::size_t k = 0; k < experts_; ++k) {
             if (!is_awake(row.mask(), k)) row.losses[k] = 0;
             if (!(std::fabs(row.losses[k]) <= kLargestExcess))
-                throw InputError(at(totals_.rows + i) + "the loss of expert " + std::to_string(k) +
-                                 " is not finite, or too large to work with");
+                throw InputError(step_prefix(totals_.rows + i) + "the loss of expert " +
+                                 std::to_string(k) + " is not finite or too large (above 1e140)");
             row.expected += row.weights[k] * row.losses[k];
         }
         row.loss = draws() ? row.losses[row.chosen] : own[i];
         row.uniform = uniform[i];
         if (!std::isfinite(row.loss) || !std::isfinite(row.uniform))
-            throw InputError(at(totals_.rows + i) + "the loss of the mixture is not finite");
+            throw InputError(step_prefix(totals_.rows + i) +
+                             "the loss of the mixture is not finite");
     }
     if (bandit() && rows_[0].loss < 0)
-        throw InputError(at(totals_.rows) +
-                         "a rule for bandits takes losses that are not negative");
+        throw InputError(step_prefix(totals_.rows) +
+                         "the loss is negative; a bandit rule needs non-negative losses");
     std::copy_n(excess, experts_, excess_.data());
     check_excess();
-    teach(rows);
+    update_rule(rows);
     for (std::size_t i = 0; i < rows; ++i) count(rows_[i]);
     open_rows_ = 0;
 }
 
 void ExpertMixture::close_bandit(double loss) {
-    if (open_rows_ == 0)
-        throw InputError("there is no step to close: predict first (of a block, by predict_step)");
-    if (!bandit()) throw InputError("only a rule for bandits learns from the loss of one expert");
+    check_open();
+    if (!bandit())
+        throw InputError(
+            "this rule needs the losses of all experts; only bandit rules learn from the loss of "
+            "one");
     if (!(loss >= 0 && loss <= kLargestExcess))
-        throw InputError(at(totals_.rows) + "the loss " + digits(loss) +
-                         " is not a number that is finite and not negative");
+        throw InputError(step_prefix(totals_.rows) + "the loss " + number_text(loss) +
+                         " must be finite and non-negative");
     Row& row = rows_[0];
     row.loss = loss;
-    teach(1);
+    update_rule(1);
     ++totals_.rows;
     ++totals_.blind;
     totals_.loss += loss;

@@ -1,6 +1,6 @@
-// The game of prediction with expert advice: experts predict, the rule weighs them, the truth
-// arrives, everyone's loss is counted. A stream opens and closes one step at a time; a batch runs
-// the same two functions in a loop, so that both give the same bits.
+// Prediction with expert advice: experts predict, the rule weights them, the truth arrives, and all
+// losses are counted. A stream opens and closes one step at a time. A batch calls the same two
+// functions in a loop, so that both give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,28 @@ struct MixtureSetup {
     RuleSetup rule;
     LossName loss = LossName::square;
     double quantile = 0.5;
-    std::size_t classes = 0;  // 0: a forecast is a number; else the probabilities of that many
-    bool linearised = true;   // the rule is told the slope of the loss times the forecasts
+    // 0: a forecast is a number; otherwise the probabilities of that many classes.
+    std::size_t classes = 0;
+    bool linearised = true;   // the rule gets the gradient of the loss times the forecasts
     bool randomised = false;  // one expert is drawn by the weights and followed
     std::uint64_t seed = 0;
 };
 
-// What is counted over the steps, whatever the rule: O(experts).
+// Totals over all steps, for any rule; memory O(experts).
 struct Totals {
-    std::uint64_t rows = 0, updates = 0, blind = 0;  // blind: rows with one loss seen only
-    double loss = 0, expected = 0, uniform = 0;      // `uniform`: of the mean of the forecasts
+    std::uint64_t rows = 0, updates = 0, blind = 0;  // blind: rows where only one loss was observed
+    double loss = 0, expected = 0, uniform = 0;  // `uniform`: of the uniform mean of the forecasts
     double squares = 0, uniform_squares = 0, percents = 0, uniform_percents = 0;
-    double widest = 0;  // the largest spread of what the rule was told in a step
+    double widest = 0;  // the largest spread of the excess in a step
     std::vector<double> regret, expert_loss, awake, played;
 
     void visit(StateVisitor& visitor);
 };
 
-// One row of forecasts on its way through the game.
+// One row of forecasts with everything computed for it.
 struct Row {
     const double* forecasts = nullptr;
-    std::vector<double> owned;  // the same, where the caller's array may change
+    std::vector<double> owned;  // a copy of the forecasts, if the caller's array may change
     std::vector<std::uint8_t> awake;
     bool all_awake = true;
     std::vector<double> weights, prediction, losses;
@@ -49,7 +50,7 @@ struct Row {
     Awake mask() const { return all_awake ? nullptr : awake.data(); }
 };
 
-// Where a batch writes what happened; nullptr for what is not wanted.
+// Where a batch writes its history; nullptr for what is not recorded.
 struct History {
     double *weights = nullptr, *predictions = nullptr, *losses = nullptr;
     double *expert_losses = nullptr, *bounds = nullptr;
@@ -59,7 +60,7 @@ struct History {
 class ExpertMixture {
   public:
     explicit ExpertMixture(const MixtureSetup& setup);
-    // What `other` has learned, and the step that it has open.
+    // Copies what `other` has learned and its open step.
     ExpertMixture(const ExpertMixture& other);
 
     std::size_t experts() const { return experts_; }
@@ -67,33 +68,33 @@ class ExpertMixture {
     bool draws() const { return setup_.randomised || bandit(); }
     bool bandit() const { return rule_->feedback() == Feedback::bandit; }
 
-    // A step of `rows` rows: forecasts (rows, experts, width), mask (rows, experts) or nullptr.
-    // A step that is already open is opened anew.
+    // Opens a step of `rows` rows: forecasts (rows, experts, width), mask (rows, experts) or
+    // nullptr. A step that is already open is replaced.
     void open(const double* forecasts, Awake mask, std::size_t rows);
     bool is_open() const { return open_rows_ > 0; }
     std::size_t open_rows() const { return open_rows_; }
     const Row& row(std::size_t i) const { return rows_[i]; }
 
     void close(const double* truths, std::size_t rows);
-    // The caller has judged the step: losses (rows, experts), of the mixture, of the uniform mean,
-    // and the excess the rule is to be told.
+    // Closes the step with losses that the caller has computed: of the experts (rows, experts), of
+    // the mixture, of the uniform mean, and the excess for the rule.
     void close_judged(const double* losses, const double* own, const double* uniform,
                       const double* excess, std::size_t rows);
-    // Of the expert that was drawn, all that is seen.
+    // Closes the step with the loss of the drawn expert only.
     void close_bandit(double loss);
 
-    // Many steps, `block` rows each; one that is open is given up. Throws at the first that is not
-    // sound, and undoes the others.
+    // Runs many steps of `block` rows each; an open step is discarded. Throws at the first invalid
+    // step and undoes all others.
     void run(const double* forecasts, Awake mask, const double* truths, std::size_t rows,
              std::size_t block, History history);
 
-    // What the present weights say of some rows; opens nothing.
+    // Predicts rows with the current weights; opens no step.
     void predict(const double* forecasts, Awake mask, std::size_t rows, double* out);
 
     void weights(Awake mask, double* p) { rule_->weights(mask, p); }
     const Rule& rule() const { return *rule_; }
     const Totals& totals() const { return totals_; }
-    // Whether the losses stayed within the range that the rule was promised.
+    // Whether the losses stayed within the range given to the rule.
     bool in_range() const;
 
     StateFields state() const;
@@ -103,14 +104,15 @@ class ExpertMixture {
     void open_row(Row& row, const double* forecasts, Awake mask, std::uint64_t number);
     void find_awake(Row& row, Awake mask, std::uint64_t number) const;
     void predict_row(Row& row) const;
-    void judge_row(Row& row, double truth, std::uint64_t number);
+    void evaluate_row(Row& row, double truth, std::uint64_t number);
     void add_excess(const Row& row, double truth);
+    void check_open() const;
     void check_excess();
-    void teach(std::size_t rows);
+    void update_rule(std::size_t rows);
     void count(const Row& row);
-    void note(const Row& row, std::size_t at, const History& history) const;
-    std::size_t drawn(const Row& row, std::uint64_t number) const;
-    double of_uniform(const Row& row, double truth);
+    void record(const Row& row, std::size_t at, const History& history) const;
+    std::size_t draw_expert(const Row& row, std::uint64_t number) const;
+    double uniform_loss(const Row& row, double truth);
     double vote(const Row& row, const double* weights) const;
     std::size_t leader() const;
 
@@ -119,9 +121,9 @@ class ExpertMixture {
     std::size_t experts_;
     ExpertLoss loss_;
     Totals totals_;
-    std::vector<Row> rows_, spare_;
+    std::vector<Row> rows_, next_rows_;
     std::size_t open_rows_ = 0;
-    std::vector<double> excess_, told_, slope_, equal_, mean_;
+    std::vector<double> excess_, row_excess_, slope_, equal_weights_, mean_;
 };
 
 }  // namespace bosquet

@@ -1,6 +1,6 @@
-// ML-Poly: p_k ∝ prior_k η_k max(R_k, 0) with a rate of its own for each expert,
-// 1/η_k = B + Σ r_k², B the largest squared excess of any expert so far (Gaillard, Stoltz and van
-// Erven 2014; B learned on the way as in the R package opera).
+// ML-Poly: p_k ∝ prior_k η_k max(R_k, 0) with one rate per expert, 1/η_k = B + Σ r_k², where B is
+// the largest squared excess of any expert so far (Gaillard, Stoltz and van Erven 2014; B is
+// learned online as in the R package opera).
 #pragma once
 
 #include <cmath>
@@ -20,21 +20,21 @@ class MLPoly final : public Rule {
 
     void weights(Awake awake, double* p) override {
         for (std::size_t k = 0; k < size(); ++k) {
-            double good = regret_[k] > 0 ? regret_[k] : 0.0;
-            amount_[k] = good > 0 ? prior_[k] * good / (largest_ + squares_[k]) : 0.0;
+            double positive = regret_[k] > 0 ? regret_[k] : 0.0;
+            amount_[k] = positive > 0 ? prior_[k] * positive / (largest_ + squares_[k]) : 0.0;
         }
         shares(amount_.data(), prior_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {
-        double size_of_step = extremes(excess, size()).size();
+        double step_size = extremes(excess, size()).size();
         double before = largest_ > 0 ? growth(excess, largest_, false) : 0.0;
         bool first = !(largest_ > 0);
-        largest_ = size_of_step * size_of_step > largest_ ? size_of_step * size_of_step : largest_;
+        largest_ = step_size * step_size > largest_ ? step_size * step_size : largest_;
         double after = largest_ > 0 ? growth(excess, largest_, true) : 0.0;
-        // The potential Σ prior_k η_k max(R_k, 0)² grows by no more than `before`, for the weights
-        // are orthogonal to the excess; nor its root by more than √after, by the triangle
-        // inequality, which is the better of the two when a step is larger than all before it.
+        // The potential Σ prior_k η_k max(R_k, 0)² grows by at most `before`, because the weights
+        // are orthogonal to the excess. By the triangle inequality its square root grows by at most
+        // √after, which is the smaller bound if a step is larger than all steps before it.
         double by_root = std::sqrt(potential_) + std::sqrt(after);
         double by_sum = potential_ + before;
         potential_ = first || by_root * by_root < by_sum ? by_root * by_root : by_sum;
@@ -44,7 +44,7 @@ class MLPoly final : public Rule {
         }
     }
 
-    // √(Φ / (prior η_k)); at most √(N (1 + ln(1 + n)) (M² + Σ r_k²)) if the range M is known.
+    // √(Φ / (prior η_k)); at most √(N (1 + ln(1 + n)) (M² + Σ r_k²)) if the range M is given.
     double bound(std::size_t k) const override {
         return std::sqrt(potential_ * (largest_ + squares_[k]) / prior_[k]);
     }

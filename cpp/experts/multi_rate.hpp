@@ -1,8 +1,8 @@
-// What ML-Prod and BOA have in common: p_k ∝ prior_k η_k exp(η_k G_k), where G_k adds up a gain
-// that is a little less than the excess, and every expert has a rate of its own, η_k = min(1 /
-// (2B), √(ln N / (B² + Σ r_k²))), B the limit of the excess.
+// The common part of ML-Prod and BOA: p_k ∝ prior_k η_k exp(η_k G_k), where G_k is the sum of a
+// gain slightly below the excess. Every expert has its own rate η_k = min(1 / (2B), √(ln N / (B² +
+// Σ r_k²))), where B is the limit of the excess.
 //
-// Both gains satisfy exp(η gain) ≤ 1 + η r for η |r| ≤ 1/2, which is all that the bound of
+// Both gains satisfy exp(η gain) ≤ 1 + η r for η |r| ≤ 1/2, the only property that the bound of
 // Gaillard, Stoltz and van Erven (2014) needs.
 #pragma once
 
@@ -29,21 +29,21 @@ class MultiRate : public Rule {
     }
 
     void weights(Awake awake, double* p) override {
-        bool began = limit_.value() > 0;
+        bool started = limit_.value() > 0;
         for (std::size_t k = 0; k < size(); ++k) score_[k] = log_prior(k);
-        for (std::size_t k = 0; began && k < size(); ++k) {
-            double eta = eta_[k] > kLeastRate ? eta_[k] : kLeastRate;
+        for (std::size_t k = 0; started && k < size(); ++k) {
+            double eta = eta_[k] > kMinRate ? eta_[k] : kMinRate;
             score_[k] += exact_log(eta) + eta * gain_[k];
         }
         softmax(score_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {
-        double size_of_step = extremes(excess, size()).size();
-        if (!(size_of_step > 0)) return;
+        double step_size = extremes(excess, size()).size();
+        if (!(step_size > 0)) return;
         bool first = !(limit_.value() > 0);
-        double factor = limit_.admit(size_of_step);
-        if (first) {  // its size is all that is learned of it
+        double factor = limit_.admit(step_size);
+        if (first) {  // the first step only sets the scale
             for (std::size_t k = 0; k < size(); ++k) eta_[k] = rate_of(k);
             return;
         }
@@ -59,7 +59,7 @@ class MultiRate : public Rule {
         eta_.swap(next_);
     }
 
-    // (ln(1/prior) + ln(1 + drift/e)) / η_k + Σ (r - gain), and what the limit cut off.
+    // (ln(1/prior) + ln(1 + drift/e)) / η_k + Σ (r - gain), plus what the limit cut off.
     double bound(std::size_t k) const override {
         if (!(eta_[k] > 0)) return 0;
         double logs = -log_prior(k) + log_one_plus(drift_ / 2.718281828459045);
@@ -76,7 +76,7 @@ class MultiRate : public Rule {
     }
 
   private:
-    static constexpr double kLeastRate = 1e-300;  // a logarithm needs a normal number
+    static constexpr double kMinRate = 1e-300;  // exact_log needs a normal number
 
     double rate_of(std::size_t k) const {
         double limit = limit_.value();

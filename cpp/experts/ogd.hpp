@@ -29,13 +29,13 @@ class GradientDescent final : public Rule {
         project_to_simplex(p_, sorted_);
     }
 
-    // √2 D √Σ|r|² with the diameter D = √2 (Orabona 2019, chapter 4); with a fixed rate
-    // |e_k - prior|² / (2η) + η Σ|r|² / 2.
+    // √2 D √Σ|r|² with the diameter D = √2 (Orabona 2019, chapter 4). With a fixed rate: |e_k -
+    // prior|² / (2η) + η Σ|r|² / 2.
     double bound(std::size_t k) const override {
         if (!(fixed_ > 0)) return 2 * std::sqrt(squares_);
         double distance = sum_over(size(), [&](std::size_t j) {
-            double apart = (j == k ? 1.0 : 0.0) - prior_[j];
-            return apart * apart;
+            double difference = (j == k ? 1.0 : 0.0) - prior_[j];
+            return difference * difference;
         });
         return distance / (2 * fixed_) + fixed_ * squares_ / 2;
     }

@@ -1,8 +1,9 @@
-// Online ridge regression on the forecasts: w minimises Σ (y - w·f)² + λ |w - prior|² over the
-// past.
+// Online ridge regression on the forecasts: w minimises Σ (y - w·f)² + λ |w - prior|² over the past
+// steps.
 //
-// A = λI + Σ f fᵀ is kept as its triangular root, to which a step is rotated in. The inverse of A,
-// updated as in the textbooks, would lose its digits on forecasts that are large and alike.
+// A = λI + Σ f fᵀ is stored as its triangular root (Cholesky factor), which is updated by Givens
+// rotations. Updating the inverse of A, as textbooks do, would lose precision for large, nearly
+// collinear forecasts.
 #pragma once
 
 #include <cmath>
@@ -25,22 +26,24 @@ class OnlineRidge final : public Rule {
 
     Feedback feedback() const override { return Feedback::regression; }
 
-    // Any numbers, not shares; every expert has to be awake.
+    // Weights may have any sign and any sum; every expert has to be awake.
     void weights(Awake, double* p) override {
         for (std::size_t k = 0; k < size(); ++k) p[k] = weight_[k];
     }
 
     void regress(const double* forecasts, double truth) override {
-        if (!(penalty_ >
-              0)) {  // in proportion to the forecasts, so that their unit does not matter
+        if (!(penalty_ > 0)) {
+            // Proportional to the squared forecasts, so that the result does not depend on their
+            // unit.
             double squares =
                 sum_over(size(), [&](std::size_t k) { return forecasts[k] * forecasts[k]; });
             penalty_ = kRelativePenalty * squares / static_cast<double>(size());
             if (!(penalty_ > 0)) penalty_ = 1;
             start();
         }
-        double said = sum_over(size(), [&](std::size_t k) { return weight_[k] * forecasts[k]; });
-        lost_ += (truth - said) * (truth - said);
+        double prediction =
+            sum_over(size(), [&](std::size_t k) { return weight_[k] * forecasts[k]; });
+        lost_ += (truth - prediction) * (truth - prediction);
         for (std::size_t k = 0; k < size(); ++k) row_[k] = forecasts[k];
         double rest = truth;
         for (std::size_t i = 0; i < size(); ++i) rotate_in(i, rest);
@@ -54,8 +57,9 @@ class OnlineRidge final : public Rule {
         return bound_to_combination(u.data());
     }
 
-    // `least_` is the least penalised loss min_u Σ (y - u·f)² + λ |u - prior|², so that the regret
-    // to any combination u is at most (loss - least_) + λ |u - prior|² (Azoury and Warmuth 2001).
+    // `least_` is the minimum of the penalised loss, min_u Σ (y - u·f)² + λ |u - prior|². The
+    // regret to any combination u is therefore at most (loss - least_) + λ |u - prior|² (Azoury and
+    // Warmuth 2001).
     double bound_to_combination(const double* u) const override {
         double distance = sum_over(
             size(), [&](std::size_t k) { return (u[k] - prior_[k]) * (u[k] - prior_[k]); });
@@ -82,7 +86,7 @@ class OnlineRidge final : public Rule {
         }
     }
 
-    // A Givens rotation that clears entry i of the new row.
+    // Applies a Givens rotation that sets entry i of the new row to 0.
     void rotate_in(std::size_t i, double& rest) {
         double* line = root_.data() + i * size();
         if (row_[i] == 0) return;

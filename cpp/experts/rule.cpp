@@ -8,23 +8,25 @@
 namespace bosquet {
 
 Rule::Rule(const RuleSetup& setup) : prior_(setup.prior) {
-    if (prior_.empty()) throw InputError("a mixture needs at least one expert");
+    if (prior_.empty()) throw InputError("prior is empty; a mixture needs at least one expert");
     log_prior_.reserve(prior_.size());
     for (double weight : prior_) {
-        if (!(weight > 0 && weight <= 1)) throw InputError("prior weights must be in (0, 1]");
+        if (!(weight > 0 && weight <= 1))
+            throw InputError("prior contains the weight " + std::to_string(weight) +
+                             "; prior weights must lie in (0, 1]");
         log_prior_.push_back(weight < 1e-300 ? -690.0 : exact_log(weight));
     }
     log_size_ = exact_log(static_cast<double>(prior_.size() < 2 ? 2 : prior_.size()));
 }
 
-void Rule::update(const double*) { throw InputError("the rule does not learn from losses"); }
+void Rule::update(const double*) { throw InputError("this rule does not learn from losses"); }
 
 void Rule::regress(const double*, double) {
-    throw InputError("the rule does not learn from forecasts");
+    throw InputError("this rule does not learn from forecasts");
 }
 
 void Rule::reward(std::size_t, double, double, Awake) {
-    throw InputError("the rule does not learn from the loss of one expert");
+    throw InputError("this rule does not learn from the loss of a single expert");
 }
 
 double Rule::bound_with_shifts(std::uint64_t shifts) const {
@@ -63,7 +65,9 @@ std::unique_ptr<Rule> make_rule(const RuleSetup& setup) {
     if (name == "exp3") return std::make_unique<Exp3>(setup);
     if (name == "exp3-ix") return std::make_unique<Exp3IX>(setup);
     if (name == "ftl") return std::make_unique<FollowTheLeader>(setup);
-    throw InputError("there is no rule of that name");
+    throw InputError("rule='" + name +
+                     "' is unknown; pass 'ewa', 'adahedge', 'squint', 'fixed-share', 'ml-poly', "
+                     "'ml-prod', 'boa', 'ridge', 'ogd', 'ftrl', 'exp3', 'exp3-ix' or 'ftl'");
 }
 
 }  // namespace bosquet

@@ -1,10 +1,11 @@
-// A rule of aggregation: how much weight each expert has at the next step, given how they did.
+// An aggregation rule: computes the weights of the experts for the next step from their past
+// losses.
 //
-// A rule is told the excess of each step, r_k = (loss of the mixture) - (loss of expert k), never
-// the losses themselves: it is what regret adds up, it keeps its digits where losses are large and
-// alike, and an expert that sleeps has the excess 0, as if it had predicted what the mixture did.
-// With that convention the regret counted over the steps at which an expert was awake obeys the
-// bound that the rule has without sleep.
+// A rule receives the excess of each step, r_k = (loss of the mixture) - (loss of expert k),
+// instead of the losses. The regret is the sum of the excess, the excess keeps its precision if
+// losses are large and similar, and an expert that is asleep has excess 0, as if it had predicted
+// like the mixture. With that convention, the regret over the steps at which an expert was awake
+// satisfies the same bound as without sleeping experts.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +22,21 @@ namespace bosquet {
 
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
-// What a rule is made from. A rule reads what concerns it.
+// The parameters of all rules. Each rule reads those that it needs.
 struct RuleSetup {
     std::string name;
-    std::vector<double> prior;   // one weight an expert, positive, with sum 1
-    double range = 0;            // losses at a step lie within this of each other; 0: unknown
-    double rate = 0;             // learning rate; 0: the rule's own choice
+    std::vector<double> prior;   // one weight per expert, positive, with sum 1
+    double range = 0;            // upper bound of the spread of the losses of a step; 0: unknown
+    double rate = 0;             // learning rate; 0: chosen by the rule
     std::vector<double> grid;    // learning rates to choose among
-    bool relative_grid = false;  // whether they are to be divided by the range
-    double share = 0;            // of the weight that is handed out anew at each step
-    double penalty = 0;          // of the squared distance from the prior weights
-    bool entropy = false;        // entropy in place of the Euclidean distance as regulariser
-    double confidence = 0;       // probability with which a bound is to hold
+    bool relative_grid = false;  // whether the rates are divided by the range
+    double share = 0;            // share of the weight that is redistributed at each step
+    double penalty = 0;          // penalty of the squared distance to the prior weights
+    bool entropy = false;        // regulariser: entropy instead of the Euclidean distance
+    double confidence = 0;       // probability with which a bound holds
 };
 
-// What a rule has to be told after a step.
+// The feedback that a rule needs after a step.
 enum class Feedback { excess, regression, bandit };
 
 class Rule {
@@ -45,7 +46,7 @@ class Rule {
 
     virtual Feedback feedback() const { return Feedback::excess; }
 
-    // Weights of the next step, 0 for those asleep; at least one is awake.
+    // Computes the weights of the next step, 0 for experts that are asleep. At least one is awake.
     virtual void weights(Awake awake, double* p) = 0;
 
     virtual void update(const double* excess);                    // Feedback::excess
@@ -53,15 +54,15 @@ class Rule {
     virtual void reward(std::size_t chosen, double probability, double loss,
                         Awake awake);  // Feedback::bandit
 
-    // What the regret to an expert cannot exceed after the steps so far; NaN if nothing is known.
+    // Upper bound of the regret to an expert after the steps so far; NaN if none is known.
     virtual double bound(std::size_t expert) const = 0;
-    // The same against the best sequence of experts with that many shifts.
+    // The same for the regret to the best sequence of experts with that many shifts.
     virtual double bound_with_shifts(std::uint64_t shifts) const;
 
-    // The same against a fixed combination u of the experts, for linearised losses.
+    // The same for the regret to a fixed combination u of the experts, for linearised losses.
     virtual double bound_to_combination(const double* u) const;
 
-    // The learning rate that the next weights are computed with; NaN if there is not just one.
+    // The learning rate of the next weights; NaN if there is not a single one.
     virtual double rate() const { return kNoBound; }
 
     virtual void visit(StateVisitor& visitor) = 0;
@@ -70,7 +71,7 @@ class Rule {
 
   protected:
     double log_prior(std::size_t k) const { return log_prior_[k]; }
-    double log_size() const { return log_size_; }  // ln N, of at least two experts
+    double log_size() const { return log_size_; }  // ln N, for N of at least 2
 
     std::vector<double> prior_;
 
@@ -81,14 +82,14 @@ class Rule {
 
 std::unique_ptr<Rule> make_rule(const RuleSetup& setup);
 
-// The largest excess seen so far, for rules that have to know it beforehand: a step that exceeds
-// everything before it is shrunk to the size known so far. What is cut off adds up to no more than
-// the largest excess itself (Cutkosky 2019, "Artificial constraints and hints").
+// Limits the excess for rules that need an upper bound of it in advance: a step that exceeds all
+// steps before it is shrunk to the largest size so far. What is cut off sums to at most the largest
+// excess (Cutkosky 2019, "Artificial constraints and hints").
 class Limit {
   public:
     explicit Limit(double known) : known_(known), seen_(known) {}
 
-    // The factor to shrink a step of that size by.
+    // Returns the factor by which a step of that size is shrunk.
     double admit(double size) {
         if (size <= seen_) return 1.0;
         double factor = seen_ / size;
@@ -97,7 +98,7 @@ class Limit {
     }
     double value() const { return seen_; }
     double cut_off() const { return seen_ - known_; }
-    void forget() { known_ = seen_; }  // from here on the limit counts as known
+    void accept_as_known() { known_ = seen_; }  // from now on the limit counts as known in advance
     void visit(StateVisitor& visitor) {
         visitor.number("limit_known", known_);
         visitor.number("limit_seen", seen_);

@@ -1,4 +1,4 @@
-// Every rule, one file each.
+// All rules, one file per rule.
 #pragma once
 
 #include "experts/adahedge.hpp"

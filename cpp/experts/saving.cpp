@@ -1,4 +1,4 @@
-// What a mixture knows, written out and read back.
+// Saves and restores the state of a mixture.
 #include <cmath>
 
 #include "base/error.hpp"
@@ -26,17 +26,19 @@ void Totals::visit(StateVisitor& visitor) {
 
 namespace {
 
-// Weights are finite; those of a mean are not negative, and add up to 1.
-void check_weights(const std::vector<double>& weights, bool of_a_mean) {
+// Weights must be finite; convex weights must also be non-negative and sum to 1.
+void check_weights(const std::vector<double>& weights, bool convex) {
     constexpr double kRounding = 1e-9;
     double sum = 0;
     for (double weight : weights) {
-        if (!std::isfinite(weight)) throw InputError("the state gives weights that are not finite");
-        if (of_a_mean && weight < 0) throw InputError("the state gives weights below 0");
+        if (!std::isfinite(weight))
+            throw InputError("the state is invalid: it gives weights that are not finite");
+        if (convex && weight < 0)
+            throw InputError("the state is invalid: it gives negative weights");
         sum += weight;
     }
-    if (of_a_mean && !(std::abs(sum - 1) <= kRounding))
-        throw InputError("the state gives weights that do not add up to 1");
+    if (convex && !(std::abs(sum - 1) <= kRounding))
+        throw InputError("the state is invalid: it gives weights that do not sum to 1");
 }
 
 }  // namespace
@@ -50,27 +52,27 @@ ExpertMixture::ExpertMixture(const ExpertMixture& other) : ExpertMixture(other.s
 
 StateFields ExpertMixture::state() const {
     StateWriter writer;
-    Totals(totals_).visit(writer);  // a visitor may write, though this one only reads
-    std::size_t of_totals = writer.fields.size();
+    Totals(totals_).visit(writer);  // a copy, because visitors may write; this one only reads
+    std::size_t n_totals = writer.fields.size();
     rule_->visit(writer);
-    for (std::size_t i = of_totals; i < writer.fields.size(); ++i)
+    for (std::size_t i = n_totals; i < writer.fields.size(); ++i)
         writer.fields[i].first.insert(0, "rule.");
     return writer.fields;
 }
 
 void ExpertMixture::restore(const StateFields& fields) {
-    StateFields of_totals, of_rule;
+    StateFields totals_fields, rule_fields;
     for (const auto& [name, values] : fields) {
         bool rule = name.starts_with("rule.");
-        (rule ? of_rule : of_totals).emplace_back(rule ? name.substr(5) : name, values);
+        (rule ? rule_fields : totals_fields).emplace_back(rule ? name.substr(5) : name, values);
     }
     Totals totals = totals_;
     std::unique_ptr<Rule> rule = make_rule(setup_.rule);
-    StateReader total_reader(of_totals), rule_reader(of_rule);
+    StateReader total_reader(totals_fields), rule_reader(rule_fields);
     totals.visit(total_reader);
     rule->visit(rule_reader);
     if (total_reader.fields_read() + rule_reader.fields_read() != fields.size())
-        throw InputError("the state has fields that the rule does not know");
+        throw InputError("the state is invalid: it has fields that this rule does not have");
     std::vector<double> p(experts_);
     rule->weights(nullptr, p.data());
     check_weights(p, rule->feedback() != Feedback::regression);

@@ -1,4 +1,4 @@
-// The point of the probability simplex nearest to a given one.
+// Euclidean projection to the probability simplex.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace bosquet {
 
-// In place; `sorted` is room to work in.
+// Projects `point` in place; `sorted` is a work array.
 inline void project_to_simplex(std::vector<double>& point, std::vector<double>& sorted) {
     sorted = point;
-    // An order of all doubles, NaN included, which std::sort relies on.
+    // A strict order of all doubles, including NaN, which std::sort needs.
     std::sort(sorted.begin(), sorted.end(),
               [](double a, double b) { return std::strong_order(a, b) > 0; });
     double total = 0, shift = 0;

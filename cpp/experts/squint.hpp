@@ -1,6 +1,6 @@
-// Squint: p_k ∝ prior_k Σ_i γ_i η_i exp(η_i R_k - η_i² V_k), V_k = Σ r_k²: a mixture over learning
-// rates, so that each expert is judged at the rate that suits it (Koolen and van Erven 2015). The
-// prior over rates is γ_i = 1 / ((i+1)(i+2)) on η_i = 2^-i / (2B).
+// Squint: p_k ∝ prior_k Σ_i γ_i η_i exp(η_i R_k - η_i² V_k) with V_k = Σ r_k². The mixture over
+// learning rates lets each expert be weighted with the rate that suits it (Koolen and van Erven
+// 2015). The prior over rates is γ_i = 1 / ((i+1)(i+2)) on η_i = 2^-i / (2B).
 #pragma once
 
 #include <array>
@@ -22,36 +22,36 @@ class Squint final : public Rule {
           score_(size()) {}
 
     void weights(Awake awake, double* p) override {
-        Grid grid = anchor_ > 0 ? rates_left() : Grid{};
+        Grid grid = anchor_ > 0 ? remaining_rates() : Grid{};
         for (std::size_t k = 0; k < size(); ++k)
             score_[k] = log_prior(k) + log_evidence(grid, regret_[k], squares_[k]);
         softmax(score_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {
-        double size_of_step = extremes(excess, size()).size();
-        if (!(size_of_step > 0)) return;
-        if (!(anchor_ > 0)) {  // the first step that tells anything gives the scale
-            limit_.admit(size_of_step);
-            anchor_ = size_of_step;
+        double step_size = extremes(excess, size()).size();
+        if (!(step_size > 0)) return;
+        if (!(anchor_ > 0)) {  // the first step with an excess sets the scale
+            limit_.admit(step_size);
+            anchor_ = step_size;
             return;
         }
-        double factor = limit_.admit(size_of_step);
+        double factor = limit_.admit(step_size);
         for (std::size_t k = 0; k < size(); ++k) {
             double r = factor * excess[k];
             regret_[k] += r;
             squares_[k] += r * r;
         }
-        // Rates above 1/(2B) have dropped out. When half of the grid is gone, start afresh: what
-        // was lost so far is small on the new scale.
+        // Rates above 1/(2B) are excluded. If half of the grid is excluded, restart: the regret so
+        // far is small on the new scale.
         if (limit_.value() > anchor_ * (1 << kRates / 2)) restart();
     }
 
-    // The potential Σ prior_k γ_i exp(η_i R_k - η_i² V_k) never exceeds 1, so for every rate left
-    // R_k ≤ η V_k + (ln(1/prior) + ln(1/γ)) / η.
+    // The potential Σ prior_k γ_i exp(η_i R_k - η_i² V_k) is at most 1. Hence for every remaining
+    // rate R_k ≤ η V_k + (ln(1/prior) + ln(1/γ)) / η.
     double bound(std::size_t k) const override {
         if (!(anchor_ > 0)) return 0;
-        Grid grid = rates_left();
+        Grid grid = remaining_rates();
         double best = -1;
         for (int i = 0; i < grid.count; ++i) {
             double eta = grid.eta[i];
@@ -77,8 +77,8 @@ class Squint final : public Rule {
         std::array<double, kRates> eta, log_gamma, log_weight;  // log_weight: of γ η
     };
 
-    // The rates of at most 1/(2B), at least the smallest.
-    Grid rates_left() const {
+    // The rates of at most 1/(2B), and always the smallest rate.
+    Grid remaining_rates() const {
         Grid grid;
         double eta = 0.5 / anchor_;
         for (int i = 0; i < kRates; ++i, eta /= 2) {
@@ -109,12 +109,12 @@ class Squint final : public Rule {
             past_[k] = bound(k);
             regret_[k] = squares_[k] = 0;
         }
-        limit_.forget();
+        limit_.accept_as_known();
         anchor_ = limit_.value();
     }
 
     Limit limit_;
-    double anchor_;  // the limit that the grid of rates was laid out for
+    double anchor_;  // the limit for which the grid of rates was set up
     std::vector<double> regret_, squares_, past_, score_;
 };
 

@@ -8,7 +8,8 @@ namespace bosquet {
 
 namespace {
 
-constexpr double kLargestCount = 0x1p53;  // above it a double skips integers
+// Above this value a double cannot represent every integer.
+constexpr double kLargestCount = 0x1p53;
 
 }  // namespace
 
@@ -29,15 +30,17 @@ const std::vector<double>& StateReader::take(const std::string& name, std::size_
     for (const auto& [field, values] : fields_) {
         if (field != name) continue;
         if (values.size() != size)
-            throw InputError("the state's " + name + " has " + std::to_string(values.size()) +
-                             " entries, not " + std::to_string(size));
+            throw InputError("the state is invalid: field '" + name + "' has " +
+                             std::to_string(values.size()) + " entries, but must have " +
+                             std::to_string(size));
         for (double value : values)
             if (!std::isfinite(value) || value < least)
-                throw InputError("the state's " + name + " is out of its range");
+                throw InputError("the state is invalid: field '" + name +
+                                 "' is not finite or below its minimum");
         ++read_;
         return values;
     }
-    throw InputError("the state has no " + name);
+    throw InputError("the state is invalid: field '" + name + "' is missing");
 }
 
 void StateReader::numbers(const std::string& name, std::vector<double>& values, double least) {
@@ -51,7 +54,8 @@ void StateReader::number(const std::string& name, double& value, double least) {
 void StateReader::count(const std::string& name, std::uint64_t& value) {
     double found = take(name, 1, 0)[0];
     if (found > kLargestCount || found != std::floor(found))
-        throw InputError("the state's " + name + " is not a count");
+        throw InputError("the state is invalid: field '" + name +
+                         "' is not a whole number below 2^53");
     value = static_cast<std::uint64_t>(found);
 }
 

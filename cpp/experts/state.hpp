@@ -1,5 +1,5 @@
-// What a rule knows, field by field: written out and read back by the same function, so that no
-// field can be forgotten on one side.
+// The state of a rule, field by field. The same function writes and reads it, so that no field can
+// be missing on one side.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ constexpr double kAnyNumber = -std::numeric_limits<double>::infinity();
 class StateVisitor {
   public:
     virtual ~StateVisitor() = default;
-    // As many finite numbers as the vector has, none below `least`.
+    // As many finite numbers as the vector has, none smaller than `least`.
     virtual void numbers(const std::string& name, std::vector<double>& values,
                          double least = kAnyNumber) = 0;
     virtual void number(const std::string& name, double& value, double least = 0) = 0;
     virtual void count(const std::string& name, std::uint64_t& value) = 0;
 };
 
-// Every field as a list of numbers, in the order of visiting.
+// All fields as lists of numbers, in the order of visiting.
 using StateFields = std::vector<std::pair<std::string, std::vector<double>>>;
 
 class StateWriter final : public StateVisitor {
@@ -33,7 +33,7 @@ class StateWriter final : public StateVisitor {
     StateFields fields;
 };
 
-// Throws InputError for a field that is missing, of another length or out of its range.
+// Throws InputError for a field that is missing, has another length or is out of range.
 class StateReader final : public StateVisitor {
   public:
     explicit StateReader(const StateFields& fields) : fields_(fields) {}

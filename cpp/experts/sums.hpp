@@ -1,5 +1,5 @@
-// Sums, extremes and weights over the experts. A sum goes into four lanes that are added in a fixed
-// order: faster than one chain of additions, and the same bits in a stream and in a batch.
+// Sums, extremes and weights over the experts. A sum uses four lanes that are added in a fixed
+// order: faster than one chain of additions, with the same bits in a stream and in a batch.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Extremes {
     double size() const { return high > -low ? high : -low; }  // the largest absolute value
 };
 
-// Of at least one value.
+// The smallest and the largest of at least one value.
 inline Extremes extremes(const double* values, std::size_t n) {
     Extremes found{values[0], values[0]};
     for (std::size_t k = 1; k < n; ++k) {
@@ -35,12 +35,12 @@ inline Extremes extremes(const double* values, std::size_t n) {
     return found;
 }
 
-// Who may be given weight at a step; nullptr where everyone may.
+// Which experts may get weight at a step; nullptr if all of them may.
 using Awake = const std::uint8_t*;
 
 BOSQUET_INLINE bool is_awake(Awake awake, std::size_t k) { return awake == nullptr || awake[k]; }
 
-// The largest value of an expert awake.
+// The largest value over the experts that are awake.
 inline double highest(const double* values, Awake awake, std::size_t n) {
     if (awake == nullptr) return extremes(values, n).high;
     bool any = false;
@@ -53,15 +53,16 @@ inline double highest(const double* values, Awake awake, std::size_t n) {
     return top;
 }
 
-// A weight below e^-690 of the largest is 0: products of denormal numbers are slow. Its logarithm
-// stays with the rule, so that the expert may come back.
-constexpr double kLeastScore = -690.0;
+// A weight below e^-690 times the largest is set to 0, because products of denormal numbers are
+// slow. The rule keeps its logarithm, so that the expert can regain weight.
+constexpr double kMinScore = -690.0;
 
 BOSQUET_INLINE double exp_of_score(double score) {
-    return score < kLeastScore ? 0.0 : exact_exp(score);
+    return score < kMinScore ? 0.0 : exact_exp(score);
 }
 
-// p_k ∝ exp(score_k) over the experts awake, 0 for the others. Returns the logarithm of the sum.
+// p_k ∝ exp(score_k) over the experts that are awake, 0 for the others. Returns the logarithm of
+// the sum.
 inline double softmax(const double* score, Awake awake, std::size_t n, double* p) {
     double top = highest(score, awake, n);
     for (std::size_t k = 0; k < n; ++k) p[k] = exp_of_score(score[k] - top);
@@ -72,8 +73,8 @@ inline double softmax(const double* score, Awake awake, std::size_t n, double* p
     return top + exact_log(total);
 }
 
-// p_k ∝ amount_k, not negative, over the experts awake; `otherwise` takes the place of amounts that
-// are all 0.
+// p_k ∝ amount_k (not negative) over the experts that are awake. If all their amounts are 0,
+// `otherwise` replaces the amounts.
 inline void shares(const double* amount, const double* otherwise, Awake awake, std::size_t n,
                    double* p) {
     for (std::size_t k = 0; k < n; ++k) p[k] = is_awake(awake, k) ? amount[k] : 0.0;
@@ -85,7 +86,7 @@ inline void shares(const double* amount, const double* otherwise, Awake awake, s
     for (std::size_t k = 0; k < n; ++k) p[k] /= total;
 }
 
-// log(1 + x), exact for small x too.
+// log(1 + x), also precise for small x.
 BOSQUET_INLINE double log_one_plus(double x) {
     double size = x < 0 ? -x : x;
     if (size < 1e-4) return x * (1.0 - x * (1.0 / 2 - x * (1.0 / 3 - x * (1.0 / 4))));

@@ -12,13 +12,13 @@ namespace bosquet {
 
 namespace {
 
-// Rows that go through a tree before the next one is fetched: the tree stays in the first-level
-// cache, and the curves of these rows in the second.
-constexpr std::size_t kRowsAtATime = 16;
-// Means are taken over blocks of this many rows, and the blocks added in order.
-constexpr std::size_t kRowsOfAMean = 1024;
+// Rows that are processed by a tree before the next tree: the tree stays in the first-level cache,
+// and the curves of these rows in the second-level cache.
+constexpr std::size_t kRowsPerBatch = 16;
+// Means are computed over blocks of this many rows, and the blocks are added in order.
+constexpr std::size_t kRowsPerMean = 1024;
 constexpr std::uint32_t kNoGrid = 0xffffffff;
-// About how many nanoseconds a row takes in a tree.
+// Approximate time per row and tree in nanoseconds, for check_interrupt.
 constexpr std::size_t kWalkSteps = 500;
 
 bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, double x) {
@@ -28,15 +28,15 @@ bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, dou
 }
 
 struct Interval {
-    std::uint32_t low, high;  // [low, high) of a grid's points
+    std::uint32_t low, high;  // points [low, high) of a grid
     bool empty() const { return low >= high; }
-    // The points that go left, and right, at a split that `rank` points of the grid go left at.
+    // The points that go left or right at a split where `rank` points of the grid go left.
     Interval side(bool left, std::uint32_t rank) const {
         return left ? Interval{low, std::min(high, rank)} : Interval{std::max(low, rank), high};
     }
 };
 
-// For each node on a feature of a grid: how many of the grid's points go left.
+// For each node that splits on a feature of a grid: the number of grid points that go left.
 using Ranks = std::vector<std::uint32_t>;
 
 class Grids {
@@ -74,7 +74,8 @@ class Grids {
     std::size_t points_ = 0;
 };
 
-// One row in one tree. Curves are kept as steps from one point to the next until all trees are in.
+// Processes one row in one tree. Curves are stored as differences between neighbouring points until
+// all trees have been added.
 class RowWalk {
   public:
     RowWalk(const Ensemble& ensemble, const Grids& grids)
@@ -99,7 +100,7 @@ class RowWalk {
             std::uint32_t grid = grids_->grid_of(node), rank = (*ranks_)[at];
             if (grid != kNoGrid) {
                 Interval other = own_[grid].side(!left, rank);
-                if (!other.empty()) deviate(node.left + left, grid, other);
+                if (!other.empty()) walk_alternative(node.left + left, grid, other);
                 own_[grid] = own_[grid].side(left, rank);
                 touched_.push_back(grid);
             }
@@ -109,37 +110,38 @@ class RowWalk {
     }
 
   private:
-    // From a node that the row comes to only with the grid's feature at a point of `where`. Nodes
-    // that wait for their turn are kept in `waiting_`: a tree may be too deep for the call stack.
-    void deviate(std::uint32_t at, std::uint32_t grid, Interval where) {
+    // Walks from a node that the row reaches only with the grid's feature at a point of `where`.
+    // Uses an explicit stack, because a tree may be too deep for the call stack.
+    void walk_alternative(std::uint32_t at, std::uint32_t grid, Interval where) {
         const Node* nodes = tree_->nodes.data();
-        waiting_.clear();
+        stack_.clear();
         while (true) {
             const Node& node = nodes[at];
             if (node.is_leaf()) {
                 add(node, grid, where, 1);
-                if (waiting_.empty()) return;
-                std::tie(at, where) = waiting_.back();
-                waiting_.pop_back();
+                if (stack_.empty()) return;
+                std::tie(at, where) = stack_.back();
+                stack_.pop_back();
             } else if (grids_->grid_of(node) != grid) {
                 at = node.left + !goes_left(*ensemble_, *tree_, node, row_[node.feature()]);
             } else {
                 Interval left = where.side(true, (*ranks_)[at]);
                 Interval right = where.side(false, (*ranks_)[at]);
-                if (!left.empty() && !right.empty()) waiting_.push_back({node.left + 1, right});
+                if (!left.empty() && !right.empty()) stack_.push_back({node.left + 1, right});
                 where = left.empty() ? right : left;
                 at = node.left + left.empty();
             }
         }
     }
 
-    // The row's own leaf is said at every point, but for those of grids that lead elsewhere.
+    // Adds the row's own leaf to every point, except the points of grids that lead elsewhere.
     void finish(const Node& leaf, double* constant) {
-        double* to = constant + output_;
-        for (double value : ensemble_->values_of(*tree_, leaf)) *to++ += weight_ * value;
+        double* destination = constant + output_;
+        for (double value : ensemble_->values_of(*tree_, leaf)) *destination++ += weight_ * value;
         for (std::uint32_t grid : touched_) {
             Interval whole = grids_->whole(grid), own = own_[grid];
-            if (own.low == whole.low && own.high == whole.high) continue;  // or dealt with already
+            if (own.low == whole.low && own.high == whole.high)
+                continue;  // not restricted, or already handled
             add(leaf, grid, {0, std::min(own.low, whole.high)}, -1);
             add(leaf, grid, {std::max(own.low, own.high), whole.high}, -1);
             own_[grid] = whole;
@@ -149,13 +151,13 @@ class RowWalk {
     void add(const Node& leaf, std::uint32_t grid, Interval where, double sign) {
         if (where.empty()) return;
         std::size_t outputs = ensemble_->outputs;
-        double* to = steps_ + grids_->begin(grid) * outputs + output_;
+        double* destination = steps_ + grids_->begin(grid) * outputs + output_;
         bool ends = where.high < grids_->whole(grid).high;
         for (double value : ensemble_->values_of(*tree_, leaf)) {
             double weighted = sign * (weight_ * value);
-            to[where.low * outputs] += weighted;
-            if (ends) to[where.high * outputs] -= weighted;
-            ++to;
+            destination[where.low * outputs] += weighted;
+            if (ends) destination[where.high * outputs] -= weighted;
+            ++destination;
         }
     }
 
@@ -167,9 +169,9 @@ class RowWalk {
     double* steps_ = nullptr;
     double weight_ = 1;
     std::size_t output_ = 0;
-    std::vector<Interval> own_;  // by grid: the points at which the row's own path is taken
-    std::vector<std::uint32_t> touched_;  // grids whose own_ may not be whole
-    std::vector<std::pair<std::uint32_t, Interval>> waiting_;
+    std::vector<Interval> own_;  // by grid: the points for which the row takes its own path
+    std::vector<std::uint32_t> touched_;  // grids whose own_ may be restricted
+    std::vector<std::pair<std::uint32_t, Interval>> stack_;
 };
 
 // [row][feature]
@@ -183,9 +185,9 @@ std::vector<double> read_rows(const Table& table, std::size_t begin, std::size_t
     return rows;
 }
 
-// From steps to curves.
-void add_up(const std::vector<Grid>& grids, const double* constant, std::size_t outputs,
-            double* steps) {
+// Converts differences to curves.
+void accumulate_steps(const std::vector<Grid>& grids, const double* constant, std::size_t outputs,
+                      double* steps) {
     for (const Grid& grid : grids) {
         for (std::size_t k = 0; k < outputs; ++k) {
             double sum = constant[k];
@@ -203,12 +205,12 @@ void conditional_predictions(const Ensemble& ensemble, const Table& table,
     Grids found(ensemble, grids);
     std::size_t features = ensemble.features, outputs = ensemble.outputs;
     std::size_t width = found.points() * outputs;
-    std::size_t blocks = (table.rows + kRowsAtATime - 1) / kRowsAtATime;
+    std::size_t blocks = (table.rows + kRowsPerBatch - 1) / kRowsPerBatch;
     Team team(static_cast<int>(
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
     team.run(blocks, [&](std::size_t index, int) {
-        std::size_t begin = index * kRowsAtATime;
-        std::size_t count = std::min(kRowsAtATime, table.rows - begin);
+        std::size_t begin = index * kRowsPerBatch;
+        std::size_t count = std::min(kRowsPerBatch, table.rows - begin);
         std::vector<double> rows = read_rows(table, begin, count), constant;
         for (std::size_t i = 0; i < count; ++i)
             constant.insert(constant.end(), ensemble.base.begin(), ensemble.base.end());
@@ -221,7 +223,8 @@ void conditional_predictions(const Ensemble& ensemble, const Table& table,
                               constant.data() + i * outputs);
         }
         for (std::size_t i = 0; i < count; ++i)
-            add_up(grids, constant.data() + i * outputs, outputs, out + (begin + i) * width);
+            accumulate_steps(grids, constant.data() + i * outputs, outputs,
+                             out + (begin + i) * width);
     });
 }
 
@@ -230,16 +233,16 @@ void mean_predictions(const Ensemble& ensemble, const Table& table, const std::v
     Grids found(ensemble, grids);
     std::size_t features = ensemble.features, outputs = ensemble.outputs;
     std::size_t width = found.points() * outputs;
-    std::size_t blocks = (table.rows + kRowsOfAMean - 1) / kRowsOfAMean;
-    std::vector<double> sums(blocks * (width + outputs));  // of each block: steps, then constants
+    std::size_t blocks = (table.rows + kRowsPerMean - 1) / kRowsPerMean;
+    std::vector<double> sums(blocks * (width + outputs));  // per block: steps, then constants
     Team team(static_cast<int>(
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
     team.run(blocks, [&](std::size_t index, int) {
         double* steps = sums.data() + index * (width + outputs);
         RowWalk walk(ensemble, found);
-        std::size_t end = std::min(table.rows, (index + 1) * kRowsOfAMean);
-        for (std::size_t begin = index * kRowsOfAMean; begin < end; begin += kRowsAtATime) {
-            std::size_t count = std::min(kRowsAtATime, end - begin);
+        std::size_t end = std::min(table.rows, (index + 1) * kRowsPerMean);
+        for (std::size_t begin = index * kRowsPerMean; begin < end; begin += kRowsPerBatch) {
+            std::size_t count = std::min(kRowsPerBatch, end - begin);
             std::vector<double> rows = read_rows(table, begin, count);
             for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
                 check_interrupt(count * kWalkSteps);
@@ -254,39 +257,40 @@ void mean_predictions(const Ensemble& ensemble, const Table& table, const std::v
             sums[i] += sums[index * (width + outputs) + i];
     std::copy_n(sums.begin(), width, out);
     for (std::size_t k = 0; k < outputs; ++k) sums[width + k] += ensemble.base[k];
-    add_up(grids, sums.data() + width, outputs, out);
+    accumulate_steps(grids, sums.data() + width, outputs, out);
 }
 
 void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint32_t>& features,
                           const double* points, std::size_t count, double* out) {
     constexpr std::uint32_t kUnknown = 0xffffffff;
-    std::vector<std::uint32_t> place(ensemble.features, kUnknown);
+    std::vector<std::uint32_t> index_of(ensemble.features, kUnknown);
     for (std::size_t i = 0; i < features.size(); ++i)
-        place[features[i]] = static_cast<std::uint32_t>(i);
+        index_of[features[i]] = static_cast<std::uint32_t>(i);
     std::vector<std::pair<std::uint32_t, double>>
-        waiting;  // a node, and the share that comes to it
+        stack;  // a node and the share of rows that reach it
     for (std::size_t p = 0; p < count; ++p, points += features.size(), out += ensemble.outputs) {
         std::copy(ensemble.base.begin(), ensemble.base.end(), out);
         for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
             const Tree& tree = ensemble.trees[t];
             check_interrupt(2 * tree.nodes.size());
-            waiting.assign(1, {0, 1.0});
-            while (!waiting.empty()) {
-                auto [at, share] = waiting.back();
-                waiting.pop_back();
+            stack.assign(1, {0, 1.0});
+            while (!stack.empty()) {
+                auto [at, share] = stack.back();
+                stack.pop_back();
                 const Node& node = tree.nodes[at];
                 if (node.is_leaf()) {
-                    double* to = out + (ensemble.vector_leaves ? 0 : t % ensemble.outputs);
-                    for (double value : ensemble.values_of(tree, node)) *to++ += share * value;
-                } else if (place[node.feature()] != kUnknown) {
-                    double x = points[place[node.feature()]];
-                    waiting.push_back({node.left + !goes_left(ensemble, tree, node, x), share});
+                    double* destination = out + (ensemble.vector_leaves ? 0 : t % ensemble.outputs);
+                    for (double value : ensemble.values_of(tree, node))
+                        *destination++ += share * value;
+                } else if (index_of[node.feature()] != kUnknown) {
+                    double x = points[index_of[node.feature()]];
+                    stack.push_back({node.left + !goes_left(ensemble, tree, node, x), share});
                 } else {
                     double left = tree.stats[node.left].cover;
                     double both = left + tree.stats[node.left + 1].cover;
                     double part = both > 0 ? left / both : 0.5;
-                    if (part < 1) waiting.push_back({node.left + 1, share * (1 - part)});
-                    if (part > 0) waiting.push_back({node.left, share * part});
+                    if (part < 1) stack.push_back({node.left + 1, share * (1 - part)});
+                    if (part > 0) stack.push_back({node.left, share * part});
                 }
             }
         }

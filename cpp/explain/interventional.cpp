@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxBits = 32;
 constexpr std::size_t kHashSize = 2 * BackgroundCases::kRows;  // a power of two
-// Background rows that go through a tree together: their bits are kept for every level.
+// Background rows that are processed together: their bits are stored for every level.
 constexpr std::size_t kBackgroundRows = 1024;
 
-// (a-1)! c! / (a+c)!, what each of the `a` features gets.
+// (a-1)! c! / (a+c)!, the weight of each of the `a` features.
 struct Weights {
     std::array<std::array<double, kMaxBits + 1>, kMaxBits + 1> of{};
     constexpr Weights() {
@@ -35,52 +35,52 @@ std::uint32_t full_mask(std::size_t bits) { return bits == kMaxBits ? ~0u : (1u 
 
 bool BackgroundCases::fits(const TreeShape& tree) { return tree.path_features() <= kMaxBits; }
 
-// Calls visit(AtLeaf) for the leaves from left to right. A row's bits at a node follow from those
-// at its parent, so that the work is one step per split and row, however deep the tree is.
+// Calls visit(AtLeaf) for the leaves from left to right. The bits of a row at a node follow from
+// those at its parent, so that the work is one step per split and row for any depth of the tree.
 template <class Visit>
 void BackgroundCases::visit_leaves(const double* values, std::size_t rows, std::size_t lines,
                                    std::vector<std::uint32_t>& masks, Visit visit) const {
-    struct Turn {
+    struct Frame {
         std::size_t split;
-        std::uint32_t side;  // the next one to take
+        std::uint32_t side;  // the next side to visit
         std::uint32_t bit;
-        bool first_use;  // of the feature on this path
+        bool first_use;  // whether it is the first split on the feature on this path
     };
     if (tree_->splits() == 0) return;
     masks.resize((tree_->levels() + 1) * rows);
     std::fill_n(masks.begin(), rows, 0u);
-    std::vector<std::uint32_t> slots;  // by bit
-    auto turn_at = [&](std::size_t split) {
+    std::vector<std::uint32_t> slots;  // feature slot of each bit
+    auto frame_at = [&](std::size_t split) {
         auto found = std::find(slots.begin(), slots.end(), tree_->split(split).slot);
-        Turn turn{split, 0, static_cast<std::uint32_t>(found - slots.begin()),
-                  found == slots.end()};
-        if (turn.first_use) slots.push_back(tree_->split(split).slot);
-        return turn;
+        Frame frame{split, 0, static_cast<std::uint32_t>(found - slots.begin()),
+                    found == slots.end()};
+        if (frame.first_use) slots.push_back(tree_->split(split).slot);
+        return frame;
     };
-    std::vector<Turn> path{turn_at(0)};
+    std::vector<Frame> path{frame_at(0)};
     while (!path.empty()) {
-        Turn& turn = path.back();
-        if (turn.side == 2) {
-            if (turn.first_use) slots.pop_back();
+        Frame& frame = path.back();
+        if (frame.side == 2) {
+            if (frame.first_use) slots.pop_back();
             path.pop_back();
             continue;
         }
         check_interrupt(8 * rows);
-        std::uint32_t bit = 1u << turn.bit, opened = turn.first_use ? bit : 0;
+        std::uint32_t bit = 1u << frame.bit, opened = frame.first_use ? bit : 0;
         const std::uint32_t* above = masks.data() + (path.size() - 1) * rows;
         std::uint32_t* here = masks.data() + path.size() * rows;
-        if (turn.side == 0) {
+        if (frame.side == 0) {
             for (std::size_t i = 0; i < rows; ++i) {
-                bool left = tree_->goes_left(turn.split, values + i * lines);
+                bool left = tree_->goes_left(frame.split, values + i * lines);
                 here[i] = (above[i] | opened) & ~(left ? 0u : bit);
             }
         } else {
             // The rows that met the feature so far and did not go left.
             for (std::size_t i = 0; i < rows; ++i) here[i] = (above[i] | opened) & ~(here[i] & bit);
         }
-        std::int32_t child = tree_->split(turn.split).child[turn.side++];
+        std::int32_t child = tree_->split(frame.split).child[frame.side++];
         if (child >= 0)
-            path.push_back(turn_at(static_cast<std::size_t>(child)));
+            path.push_back(frame_at(static_cast<std::size_t>(child)));
         else
             visit(AtLeaf{static_cast<std::size_t>(-1 - child), slots.data(), slots.size(), here});
     }
@@ -91,7 +91,7 @@ BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background
     : tree_(&tree), first_case_(tree.leaves() + 1) {
     struct Found {
         std::size_t leaf;
-        Case one;
+        Case item;
     };
     std::vector<Found> found;
     std::vector<std::uint32_t> masks, sorted;
@@ -103,30 +103,31 @@ BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background
             for (std::size_t i = 0; i < count; ++i) {
                 if (i == 0 || sorted[i] != sorted[i - 1])
                     found.push_back({at.leaf, {sorted[i], 0}});
-                ++found.back().one.count;
+                ++found.back().item.count;
             }
         });
     }
     if (rows > kBackgroundRows)
         std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-            return std::tie(a.leaf, a.one.mask) < std::tie(b.leaf, b.one.mask);
+            return std::tie(a.leaf, a.item.mask) < std::tie(b.leaf, b.item.mask);
         });
     for (std::size_t i = 0; i < found.size(); ++i) {
         bool again = i > 0 && found[i].leaf == found[i - 1].leaf &&
-                     found[i].one.mask == found[i - 1].one.mask;
+                     found[i].item.mask == found[i - 1].item.mask;
         if (again) {
-            cases_.back().count += found[i].one.count;
+            cases_.back().count += found[i].item.count;
             continue;
         }
-        cases_.push_back(found[i].one);
+        cases_.push_back(found[i].item);
         ++first_case_[found[i].leaf + 1];
     }
     for (std::size_t leaf = 0; leaf < tree.leaves(); ++leaf)
         first_case_[leaf + 1] += first_case_[leaf];
 }
 
-// The leaf's shares for rows with these bits, summed over the background; false if there are none.
-bool BackgroundCases::share_out(const AtLeaf& at, std::uint32_t mask, double* shares) const {
+// Computes the shares of a leaf for rows with these bits, summed over the background. Returns false
+// if no background row contributes.
+bool BackgroundCases::compute_shares(const AtLeaf& at, std::uint32_t mask, double* shares) const {
     std::fill_n(shares, at.bits, 0.0);
     std::uint32_t full = full_mask(at.bits);
     bool any = false;
@@ -134,12 +135,13 @@ bool BackgroundCases::share_out(const AtLeaf& at, std::uint32_t mask, double* sh
         auto [other, count] = cases_[i];
         if ((mask | other) != full || mask == other) continue;
         any = true;
-        std::uint32_t mine = mask & ~other, theirs = other & ~mask;
-        auto a = static_cast<std::size_t>(std::popcount(mine));
-        auto c = static_cast<std::size_t>(std::popcount(theirs));
+        std::uint32_t row_only = mask & ~other, background_only = other & ~mask;
+        auto a = static_cast<std::size_t>(std::popcount(row_only));
+        auto c = static_cast<std::size_t>(std::popcount(background_only));
         double gain = count * kWeights.of[a][c], loss = count * kWeights.of[c][a];
-        for (; mine != 0; mine &= mine - 1) shares[std::countr_zero(mine)] += gain;
-        for (; theirs != 0; theirs &= theirs - 1) shares[std::countr_zero(theirs)] -= loss;
+        for (; row_only != 0; row_only &= row_only - 1) shares[std::countr_zero(row_only)] += gain;
+        for (; background_only != 0; background_only &= background_only - 1)
+            shares[std::countr_zero(background_only)] -= loss;
     }
     return any;
 }
@@ -158,24 +160,25 @@ void BackgroundCases::add(const double* values, std::size_t rows, std::size_t li
         std::uint64_t stamp = ++work.stamp;
         for (std::size_t i = 0; i < rows; ++i) {
             std::uint32_t mask = at.masks[i];
-            std::size_t place = mask * 0x9E3779B1u >> 23 & (kHashSize - 1);
-            while (work.stamps[place] == stamp && work.keys[place] != mask)
-                place = (place + 1) % kHashSize;
-            if (work.stamps[place] != stamp) {
-                work.stamps[place] = stamp;
-                work.keys[place] = mask;
-                work.cases[place] = cases;
-                work.reached[cases] = share_out(at, mask, work.shares.data() + cases * kMaxBits);
+            std::size_t entry = mask * 0x9E3779B1u >> 23 & (kHashSize - 1);
+            while (work.stamps[entry] == stamp && work.keys[entry] != mask)
+                entry = (entry + 1) % kHashSize;
+            if (work.stamps[entry] != stamp) {
+                work.stamps[entry] = stamp;
+                work.keys[entry] = mask;
+                work.cases[entry] = cases;
+                work.reached[cases] =
+                    compute_shares(at, mask, work.shares.data() + cases * kMaxBits);
                 ++cases;
             }
-            std::uint32_t which = work.cases[place];
+            std::uint32_t which = work.cases[entry];
             if (!work.reached[which]) continue;
             const double* shares = work.shares.data() + which * kMaxBits;
-            double* to = sums + i * slots * outputs + output;
+            double* out = sums + i * slots * outputs + output;
             for (std::size_t bit = 0; bit < at.bits; ++bit) {
-                double* of_slot = to + at.slots[bit] * outputs;
+                double* slot_sums = out + at.slots[bit] * outputs;
                 for (std::uint32_t k = 0; k < tree_->values(); ++k)
-                    of_slot[k] += shares[bit] * leaf_values[k];
+                    slot_sums[k] += shares[bit] * leaf_values[k];
             }
         }
     });

@@ -8,8 +8,8 @@ Quadrature gauss_legendre(std::size_t count) {
     constexpr double kPi = 3.14159265358979323846;
     Quadrature rule{std::vector<double>(count), std::vector<double>(count)};
     for (std::size_t i = 0; i < count; ++i) {
-        // Newton's method for the i-th root of the Legendre polynomial on [-1, 1], from a guess
-        // that is close enough for it to converge to that root.
+        // Newton's method for the i-th root of the Legendre polynomial on [-1, 1], with a start
+        // that is close enough to converge to that root.
         double x =
             -std::cos(kPi * (static_cast<double>(i) + 0.75) / (static_cast<double>(count) + 0.5));
         double slope = 1;

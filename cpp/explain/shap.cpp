@@ -14,19 +14,19 @@ namespace bosquet {
 
 namespace {
 
-// Rows that go through a tree before the next one is fetched. What a tree needs is a few tens of
-// kilobytes; with a background its numbers are made anew for each of the background's rows, which
-// more rows make up for.
+// Groups of rows that are processed by a tree before the next tree. The data of a tree takes a few
+// tens of kilobytes. With a background it is computed again for each background row, which pays off
+// with more groups.
 constexpr std::size_t kGroups = 8, kGroupsWithBackground = 32;
-constexpr std::size_t kBlockBytes = 4 << 20;  // of sums at most
-// The numbers of a tree's edges are kept from block to block as long as those of all trees take no
-// more than this; a forest of large trees would take tens of gigabytes. Else they are computed anew
+constexpr std::size_t kBlockBytes = 4 << 20;  // maximum size of the sums
+// The edge numbers of all trees are kept from block to block if they take at most this many bytes;
+// those of a forest of large trees would take tens of gigabytes. Otherwise they are computed again
 // for each block, as with a background.
 constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
-// What a thread works in for one tree. A tree that would take more, tens of thousands of levels
-// deep with many features on a path, is walked for some of the points at a time.
+// Maximum workspace of a thread for one tree. A tree that would need more, with tens of thousands
+// of levels and many features on a path, is processed for some of the points at a time.
 constexpr std::size_t kWalkBytes = 64 << 20;
-// Background cases of the trees that rows go through together.
+// Maximum size of the background cases of trees that are processed together.
 constexpr std::size_t kCaseBytes = 256 << 20;
 
 struct Workspace {
@@ -37,11 +37,11 @@ struct Workspace {
     std::vector<double> shares, edges;
 };
 
-// At how many of its points a tree is walked at a time.
+// The number of points for which a tree is processed at a time.
 std::size_t points_at_a_time(const TreeShape& tree) {
     std::size_t all = tree.points();
     auto doubles = [&](std::size_t points) {
-        return shap_room(tree.levels(), points, tree.values()) + tree.edge_size(points);
+        return shap_workspace_size(tree.levels(), points, tree.values()) + tree.edge_size(points);
     };
     std::size_t fixed = doubles(0), each = doubles(1) - fixed;
     std::size_t budget = kWalkBytes / sizeof(double);
@@ -49,12 +49,12 @@ std::size_t points_at_a_time(const TreeShape& tree) {
     return std::clamp<std::size_t>((budget - std::min(budget, fixed)) / each, 1, all);
 }
 
-class Explaining {
+class ShapComputation {
   public:
-    Explaining(const Ensemble& ensemble, const Table& rows, const ShapOptions& options);
+    ShapComputation(const Ensemble& ensemble, const Table& rows, const ShapOptions& options);
     void run(double* out) const;
     void expectation(double* base) const;
-    // Whether values against a background can be found leaf by leaf; that is many times faster.
+    // Whether values with a background can be computed leaf by leaf, which is many times faster.
     bool by_leaves() const;
     void run_by_leaves(double* out) const;
 
@@ -68,7 +68,7 @@ class Explaining {
                   Workspace& work) const;
     void write_values(Range rows, const Workspace& work, double* out) const;
     void write_pairs(Range rows, const Workspace& work, double* out) const;
-    std::vector<BackgroundCases> some_cases(std::size_t first) const;
+    std::vector<BackgroundCases> cases_from(std::size_t first) const;
     void add_leaves(Range rows, std::size_t first, const std::vector<BackgroundCases>& cases,
                     BackgroundCases::Workspace& work, double* out) const;
 
@@ -85,27 +85,30 @@ class Explaining {
     const ShapKernels* kernels_;
     UsedFeatures used_;
     std::vector<TreeShape> trees_;
-    std::vector<std::vector<double>> edges_;  // by covers; empty if they are not kept
-    std::vector<double> background_;          // [row][line]
+    std::vector<std::vector<double>>
+        edges_;                       // edge numbers with cover shares; empty if they are not kept
+    std::vector<double> background_;  // [row][line]
     std::size_t background_rows_ = 0;
     std::size_t groups_ = kGroups;
     std::size_t walk_size_ = 0, share_size_ = 0, edge_size_ = 0;
 };
 
-Explaining::Explaining(const Ensemble& ensemble, const Table& rows, const ShapOptions& options)
+ShapComputation::ShapComputation(const Ensemble& ensemble, const Table& rows,
+                                 const ShapOptions& options)
     : ensemble_(&ensemble),
       rows_(&rows),
       options_(&options),
       kernels_(&select_shap_kernels(options.isa)),
       used_(ensemble) {
     trees_.reserve(ensemble.trees.size());
-    std::size_t edges = 0;  // of all trees
-    bool whole = true;      // every tree is walked at all points at once
+    std::size_t edges = 0;  // total over all trees
+    bool whole = true;      // whether every tree is processed at all points at once
     for (const Tree& tree : ensemble.trees) {
         check_interrupt(64 * tree.nodes.size());
         const TreeShape& shape = trees_.emplace_back(ensemble, tree, used_, options.interactions);
         std::size_t points = points_at_a_time(shape);
-        walk_size_ = std::max(walk_size_, shap_room(shape.levels(), points, shape.values()));
+        walk_size_ =
+            std::max(walk_size_, shap_workspace_size(shape.levels(), points, shape.values()));
         share_size_ = std::max(share_size_, 2 * shape.splits());
         edge_size_ = std::max(edge_size_, shape.edge_size(points));
         edges += shape.edge_size(points);
@@ -124,17 +127,17 @@ Explaining::Explaining(const Ensemble& ensemble, const Table& rows, const ShapOp
     choose_block();
 }
 
-void Explaining::choose_block() {
+void ShapComputation::choose_block() {
     groups_ = edges_.empty() ? kGroupsWithBackground : kGroups;
     std::size_t bytes = (sums_size() + pairs_size() + lines() * kShapRows) * sizeof(double);
     groups_ = std::clamp<std::size_t>(kBlockBytes / std::max<std::size_t>(1, bytes), 1, groups_);
-    // Few rows are shared out all the same.
+    // A small number of rows is divided among the threads as well.
     std::size_t all = (rows_->rows + kShapRows - 1) / kShapRows;
     std::size_t share = all / (4 * static_cast<std::size_t>(options_->threads));
     groups_ = std::max<std::size_t>(1, std::min(groups_, share));
 }
 
-void Explaining::read_background() {
+void ShapComputation::read_background() {
     const Table& table = *options_->background;
     background_rows_ = table.rows;
     background_.resize(table.rows * lines());
@@ -144,7 +147,7 @@ void Explaining::read_background() {
                        read_value(table.columns[used_.features[slot]], i));
 }
 
-Workspace Explaining::make_workspace() const {
+Workspace ShapComputation::make_workspace() const {
     Workspace work;
     work.values = Buffer<double>(groups_ * lines() * kShapRows);
     work.sums = Buffer<double>(groups_ * sums_size());
@@ -155,8 +158,8 @@ Workspace Explaining::make_workspace() const {
     return work;
 }
 
-// Rows behind the last are filled with zeros, computed with the others and not written.
-void Explaining::read_values(Range rows, Workspace& work) const {
+// Rows after the last are filled with zeros, computed with the others and not written.
+void ShapComputation::read_values(Range rows, Workspace& work) const {
     double column[kShapRows * kGroupsWithBackground] = {};
     for (std::size_t slot = 0; slot < used_.count(); ++slot) {
         read_column(rows_->columns[used_.features[slot]], rows.begin, rows.size(), column);
@@ -170,10 +173,10 @@ void Explaining::read_values(Range rows, Workspace& work) const {
     }
 }
 
-void Explaining::add_tree(std::size_t tree, const ShapTree& view, std::size_t groups,
-                          Workspace& work) const {
-    // A tree of vector leaves adds to all outputs, another to one of them. The kernel writes
-    // [slot][value][row], so sums are kept as [output][slot][row] in the second case.
+void ShapComputation::add_tree(std::size_t tree, const ShapTree& view, std::size_t groups,
+                               Workspace& work) const {
+    // A tree with vector leaves adds to all outputs, any other tree to one output. The kernel
+    // writes [slot][value][row], so that sums are stored as [output][slot][row] in the second case.
     std::size_t output = ensemble_->vector_leaves ? 0 : tree % outputs();
     for (std::size_t g = 0; g < groups; ++g) {
         check_interrupt(trees_[tree].edge_size(view.points));
@@ -188,7 +191,7 @@ void Explaining::add_tree(std::size_t tree, const ShapTree& view, std::size_t gr
     }
 }
 
-void Explaining::explain_block(Range rows, Workspace& work, double* out) const {
+void ShapComputation::explain_block(Range rows, Workspace& work, double* out) const {
     std::fill(work.sums.begin(), work.sums.end(), 0.0);
     std::fill(work.pairs.begin(), work.pairs.end(), 0.0);
     read_values(rows, work);
@@ -203,7 +206,7 @@ void Explaining::explain_block(Range rows, Workspace& work, double* out) const {
         std::size_t step = points_at_a_time(tree);
         for (std::size_t b = 0; b < std::max<std::size_t>(1, background_rows_); ++b) {
             if (background_rows_ > 0) {
-                tree.way_shares(background_.data() + b * lines(), work.shares.data());
+                tree.row_shares(background_.data() + b * lines(), work.shares.data());
                 shares = work.shares.data();
             }
             for (std::size_t first = 0; first < tree.points(); first += step) {
@@ -219,73 +222,73 @@ void Explaining::explain_block(Range rows, Workspace& work, double* out) const {
         write_values(rows, work, out);
 }
 
-void Explaining::write_values(Range rows, const Workspace& work, double* out) const {
+void ShapComputation::write_values(Range rows, const Workspace& work, double* out) const {
     std::size_t slots = used_.count(), width = ensemble_->features * outputs();
     double scale = background_rows_ > 0 ? 1.0 / static_cast<double>(background_rows_) : 1.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        double* to = out + (rows.begin + i) * width;
-        std::fill_n(to, width, 0.0);
-        const double* from = work.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
+        double* destination = out + (rows.begin + i) * width;
+        std::fill_n(destination, width, 0.0);
+        const double* source = work.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
         for (std::size_t s = 0; s < slots; ++s)
             for (std::size_t k = 0; k < outputs(); ++k) {
                 std::size_t line = ensemble_->vector_leaves ? s * outputs() + k : k * slots + s;
-                to[used_.features[s] * outputs() + k] = scale * from[line * kShapRows];
+                destination[used_.features[s] * outputs() + k] = scale * source[line * kShapRows];
             }
     }
 }
 
-void Explaining::write_pairs(Range rows, const Workspace& work, double* out) const {
+void ShapComputation::write_pairs(Range rows, const Workspace& work, double* out) const {
     std::size_t slots = used_.count(), features = ensemble_->features;
     std::size_t width = features * features * outputs();
     double scale = background_rows_ > 0 ? 1.0 / static_cast<double>(background_rows_) : 1.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        double* to = out + (rows.begin + i) * width;
-        std::fill_n(to, width, 0.0);
+        double* destination = out + (rows.begin + i) * width;
+        std::fill_n(destination, width, 0.0);
         const double* sums = work.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
         const double* pairs = work.pairs.data() + i / kShapRows * pairs_size() + i % kShapRows;
-        auto place = [&](std::size_t a, std::size_t b, std::size_t k) -> double& {
-            return to[(used_.features[a] * features + used_.features[b]) * outputs() + k];
+        auto entry = [&](std::size_t a, std::size_t b, std::size_t k) -> double& {
+            return destination[(used_.features[a] * features + used_.features[b]) * outputs() + k];
         };
         for (std::size_t k = 0; k < outputs(); ++k)
             for (std::size_t a = 0; a < slots; ++a) {
                 bool vectors = ensemble_->vector_leaves;
                 std::size_t line = vectors ? a * outputs() + k : k * slots + a;
-                place(a, a, k) += scale * sums[line * kShapRows];
+                entry(a, a, k) += scale * sums[line * kShapRows];
                 for (std::size_t b = 0; b < slots; ++b) {
                     if (a == b) continue;
                     std::size_t at =
                         vectors ? (a * slots + b) * outputs() + k : (k * slots + a) * slots + b;
                     double half = scale * pairs[at * kShapRows] / 2;
-                    place(a, b, k) += half;
-                    place(b, a, k) += half;
-                    place(a, a, k) -= half;
-                    place(b, b, k) -= half;
+                    entry(a, b, k) += half;
+                    entry(b, a, k) += half;
+                    entry(a, a, k) -= half;
+                    entry(b, b, k) -= half;
                 }
             }
     }
 }
 
-void Explaining::run(double* out) const {
+void ShapComputation::run(double* out) const {
     std::size_t block = groups_ * kShapRows;
     std::size_t blocks = (rows_->rows + block - 1) / block;
     Team team(static_cast<int>(
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(options_->threads))));
     std::vector<Workspace> work(static_cast<std::size_t>(team.size()));
     team.run(blocks, [&](std::size_t index, int worker) {
-        Workspace& mine = work[static_cast<std::size_t>(worker)];
-        if (mine.walk.data() == nullptr) mine = make_workspace();
+        Workspace& own = work[static_cast<std::size_t>(worker)];
+        if (own.walk.data() == nullptr) own = make_workspace();
         std::size_t begin = index * block;
-        explain_block({begin, std::min(rows_->rows, begin + block)}, mine, out);
+        explain_block({begin, std::min(rows_->rows, begin + block)}, own, out);
     });
 }
 
-bool Explaining::by_leaves() const {
+bool ShapComputation::by_leaves() const {
     return background_rows_ > 0 && !options_->interactions &&
            std::all_of(trees_.begin(), trees_.end(), BackgroundCases::fits);
 }
 
-// The background at the leaves of tree `first` and of as many behind it as memory allows.
-std::vector<BackgroundCases> Explaining::some_cases(std::size_t first) const {
+// The background cases of tree `first` and of as many following trees as memory allows.
+std::vector<BackgroundCases> ShapComputation::cases_from(std::size_t first) const {
     std::vector<BackgroundCases> cases;
     for (std::size_t bytes = 0; first < trees_.size() && bytes < kCaseBytes; ++first) {
         cases.emplace_back(trees_[first], background_.data(), background_rows_, lines());
@@ -294,10 +297,11 @@ std::vector<BackgroundCases> Explaining::some_cases(std::size_t first) const {
     return cases;
 }
 
-// Adds the trees from `first` on that `cases` has to what `out` holds of the trees before.
-void Explaining::add_leaves(Range rows, std::size_t first,
-                            const std::vector<BackgroundCases>& cases,
-                            BackgroundCases::Workspace& work, double* out) const {
+// Adds the trees in `cases`, which start with tree `first`, to the values of earlier trees in
+// `out`.
+void ShapComputation::add_leaves(Range rows, std::size_t first,
+                                 const std::vector<BackgroundCases>& cases,
+                                 BackgroundCases::Workspace& work, double* out) const {
     std::size_t slots = used_.count(), width = ensemble_->features * outputs();
     std::vector<double> values(rows.size() * lines()), sums(rows.size() * slots * outputs());
     double column[BackgroundCases::kRows];
@@ -324,7 +328,7 @@ void Explaining::add_leaves(Range rows, std::size_t first,
     for_each_sum([&](double& sum, double& kept) { kept = sum / count; });
 }
 
-void Explaining::run_by_leaves(double* out) const {
+void ShapComputation::run_by_leaves(double* out) const {
     constexpr std::size_t kBlock = BackgroundCases::kRows;
     std::size_t blocks = (rows_->rows + kBlock - 1) / kBlock;
     Team team(static_cast<int>(
@@ -332,7 +336,7 @@ void Explaining::run_by_leaves(double* out) const {
     std::vector<BackgroundCases::Workspace> work(static_cast<std::size_t>(team.size()));
     std::size_t first = 0;
     do {
-        std::vector<BackgroundCases> cases = some_cases(first);
+        std::vector<BackgroundCases> cases = cases_from(first);
         team.run(blocks, [&](std::size_t index, int worker) {
             Range rows{index * kBlock, std::min(rows_->rows, (index + 1) * kBlock)};
             add_leaves(rows, first, cases, work[static_cast<std::size_t>(worker)], out);
@@ -341,19 +345,19 @@ void Explaining::run_by_leaves(double* out) const {
     } while (first < trees_.size());
 }
 
-void Explaining::expectation(double* base) const {
+void ShapComputation::expectation(double* base) const {
     std::vector<double> sums(outputs()), shares(share_size_);
     std::size_t times = std::max<std::size_t>(1, background_rows_);
     for (std::size_t t = 0; t < trees_.size(); ++t) {
-        double* to = sums.data() + (ensemble_->vector_leaves ? 0 : t % outputs());
+        double* destination = sums.data() + (ensemble_->vector_leaves ? 0 : t % outputs());
         for (std::size_t b = 0; b < times; ++b) {
             check_interrupt(8 * trees_[t].splits());
-            const double* from = trees_[t].cover_shares().data();
+            const double* source = trees_[t].cover_shares().data();
             if (background_rows_ > 0) {
-                trees_[t].way_shares(background_.data() + b * lines(), shares.data());
-                from = shares.data();
+                trees_[t].row_shares(background_.data() + b * lines(), shares.data());
+                source = shares.data();
             }
-            trees_[t].add_expectation(from, to);
+            trees_[t].add_expectation(source, destination);
         }
     }
     for (std::size_t k = 0; k < outputs(); ++k)
@@ -364,12 +368,12 @@ void Explaining::expectation(double* base) const {
 
 void shap_values(const Ensemble& ensemble, const Table& rows, const ShapOptions& options,
                  double* out, double* base) {
-    Explaining explaining(ensemble, rows, options);
-    explaining.expectation(base);
-    if (explaining.by_leaves())
-        explaining.run_by_leaves(out);
+    ShapComputation computation(ensemble, rows, options);
+    computation.expectation(base);
+    if (computation.by_leaves())
+        computation.run_by_leaves(out);
     else
-        explaining.run(out);
+        computation.run(out);
 }
 
 }  // namespace bosquet

@@ -19,7 +19,7 @@ constexpr std::size_t kVectors = kShapRows / kWidth;
 typedef double Doubles __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
 typedef std::int64_t Mask __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
 
-// A row's lane sees the same operations in the same order whatever the width.
+// Every lane sees the same operations in the same order for any vector width.
 inline Doubles all(double value) { return value - Doubles{}; }
 
 struct Lanes {
@@ -37,65 +37,67 @@ inline bool any(const Masks& mask) {
     return found != 0;
 }
 
-// With kPoints = 0 the number of points is the tree's, else it is known to the compiler, which then
-// unrolls: trees of up to 16 features on a path take two thirds of the time by that.
+// With kPoints = 0 the number of points is that of the tree. Otherwise it is known at compile time,
+// so that loops are unrolled: trees with up to 16 features on a path then take two thirds of the
+// time.
 template <std::size_t kPoints>
 class Walk {
   public:
-    Walk(const ShapTree& tree, const double* values, double* room, double* phi, double* pairs,
+    Walk(const ShapTree& tree, const double* values, double* workspace, double* phi, double* pairs,
          std::size_t slots)
         : tree_(tree), values_(values), phi_(phi), pairs_(pairs), slots_(slots) {
         std::size_t levels = tree.levels + 1, lines = levels * tree.points;
-        met_ = reinterpret_cast<Masks*>(room);
-        products_ = reinterpret_cast<Lanes*>(room) + levels;
+        met_ = reinterpret_cast<Masks*>(workspace);
+        products_ = reinterpret_cast<Lanes*>(workspace) + levels;
         ratios_ = products_ + lines;
         sums_ = ratios_ + lines;
-        turns_ = reinterpret_cast<Turn*>(sums_ + lines * tree.values);
+        frames_ = reinterpret_cast<Frame*>(sums_ + lines * tree.values);
         for (std::size_t i = 0; i < kVectors; ++i) {
             met_[0].v[i] = ~Mask{};
             for (std::size_t q = 0; q < points(); ++q) products_[q].v[i] = all(1.0);
         }
     }
 
-    // Walks the whole tree, depth first. A tree may have tens of thousands of levels, so the splits
-    // on the way down are kept in `turns_` and not on the call stack.
+    // Traverses the whole tree, depth first. A tree may have tens of thousands of levels, so that
+    // the splits on the path are stored in `frames_` and not on the call stack.
     void run() {
         std::size_t level = 0;
-        turns_[0] = {0, 0};
+        frames_[0] = {0, 0};
         while (true) {
-            Turn& turn = turns_[level];
-            if (turn.side < 2) {
-                if (enter_side(turn, level)) {
-                    std::int32_t child = tree_.splits[turn.split].child[turn.side];
-                    turns_[++level] = {static_cast<std::uint32_t>(child), 0};
+            Frame& frame = frames_[level];
+            if (frame.side < 2) {
+                if (enter_side(frame, level)) {
+                    std::int32_t child = tree_.splits[frame.split].child[frame.side];
+                    frames_[++level] = {static_cast<std::uint32_t>(child), 0};
                 } else {
-                    ++turn.side;
+                    ++frame.side;
                 }
                 continue;
             }
-            // Both sides are done: the sums of `level` hold what the leaves below add up to.
+            // Both sides are done: the sums of `level` hold the total of the leaves below.
             if (level == 0) return;
-            Turn& above = turns_[--level];
+            Frame& above = frames_[--level];
             credit(tree_.splits[above.split], above.split, above.side, level);
             ++above.side;
         }
     }
 
   private:
-    struct Turn {
-        std::uint32_t split, side;  // the side that is walked now; 2: both are done
+    struct Frame {
+        std::uint32_t split, side;  // the side that is visited now; 2: both are done
     };
 
-    // Takes one side of a split; true if it leads to another split, which has to be walked first.
-    bool enter_side(const Turn& turn, std::size_t level) {
-        const ShapSplit& at = tree_.splits[turn.split];
-        std::size_t split = turn.split, side = turn.side;
+    // Visits one side of a split. Returns true if it leads to another split, which has to be
+    // visited first.
+    bool enter_side(const Frame& frame, std::size_t level) {
+        const ShapSplit& at = tree_.splits[frame.split];
+        std::size_t split = frame.split, side = frame.side;
         Masks& met = met_[level + 1];
         if (side == 0) {
             Masks left = goes_left(at);
             for (std::size_t i = 0; i < kVectors; ++i) met.v[i] = met_[at.before].v[i] & left.v[i];
         } else {
-            // The rows that met the conditions so far and did not go left.
+            // The rows that satisfied the conditions so far and did not go left.
             for (std::size_t i = 0; i < kVectors; ++i) met.v[i] = met_[at.before].v[i] & ~met.v[i];
         }
         if (tree_.shares[2 * split + side] == 0 && !any(met)) {
@@ -160,7 +162,7 @@ class Walk {
                     to[q].v[i] = from[q].v[i] * (met.v[i] ? meets : fails);
             }
         } else {
-            // A row that failed above pays the share of this edge, and nothing else changes for it.
+            // For a row that failed a condition above, only the share of this edge counts.
             const Masks& above = met_[at.before];
             Doubles share = all(tree_.shares[2 * split + side]);
             for (std::size_t q = 0; q < points(); ++q) {
@@ -186,8 +188,8 @@ class Walk {
         }
     }
 
-    // The whole of an edge to a leaf of one value, half of all edges: down, the leaf, and up, with
-    // nothing kept in between.
+    // Handles an edge to a leaf with one value, which half of all edges are, in a single step
+    // without storing intermediate results.
     void add_leaf_edge(const ShapSplit& at, std::size_t split, std::size_t side,
                        std::size_t level) {
         EdgeNumbers edge = tree_.edge(split, side);
@@ -217,7 +219,8 @@ class Walk {
         for (std::size_t i = 0; i < kVectors; ++i) phi.v[i] += added.v[i];
     }
 
-    // Hands the sum below an edge to the edge's feature, and to the split above.
+    // Adds the sum below an edge to the value of the edge's feature and to the sum of the split
+    // above.
     void credit(const ShapSplit& at, std::size_t split, std::size_t side, std::size_t level) {
         EdgeNumbers edge = tree_.edge(split, side);
         const Masks &met = met_[level + 1], &above = met_[at.before];
@@ -232,7 +235,7 @@ class Walk {
                     Doubles gain = met.v[i] ? meets : fails;
                     gain = (Doubles)((Mask)gain & above.v[i]);
                     to[q].v[i] = side == 0 ? sum : to[q].v[i] + sum;
-                    // What is handed on to pairs stays where the sum was.
+                    // The contributions, which pairs need, replace the sum.
                     below[q].v[i] = sum * gain;
                     added.v[i] += below[q].v[i];
                 }
@@ -244,15 +247,15 @@ class Walk {
     }
 
     void credit_pairs(const ShapSplit& at, const Lanes* gains, std::size_t k) {
-        const OnPath* other = tree_.paths + at.path_begin;
-        for (const OnPath* end = other + at.path_count; other != end; ++other) {
+        const PathFeature* other = tree_.paths + at.path_begin;
+        for (const PathFeature* end = other + at.path_count; other != end; ++other) {
             const Lanes* ratio = ratios(other->level);
             Lanes added{};
             for (std::size_t q = 0; q < points(); ++q)
                 for (std::size_t i = 0; i < kVectors; ++i)
                     added.v[i] += gains[q].v[i] * ratio[q].v[i];
-            std::size_t place = (at.slot * slots_ + other->slot) * tree_.values + k;
-            Lanes& pair = *reinterpret_cast<Lanes*>(pairs_ + place * kShapRows);
+            std::size_t index = (at.slot * slots_ + other->slot) * tree_.values + k;
+            Lanes& pair = *reinterpret_cast<Lanes*>(pairs_ + index * kShapRows);
             for (std::size_t i = 0; i < kVectors; ++i) pair.v[i] += added.v[i];
         }
     }
@@ -261,18 +264,19 @@ class Walk {
     const double* values_;
     double *phi_, *pairs_;
     std::size_t slots_;
-    Masks* met_;       // [level]: the feature of the edge that ends here is met so far
+    Masks* met_;  // [level]: rows that satisfy all conditions so far on the feature of the edge
+                  // that ends here
     Lanes* products_;  // [level][point]
     Lanes* ratios_;    // [level][point]
     Lanes* sums_;      // [level][value][point]
-    Turn* turns_;      // [level]: the splits on the way down
+    Frame* frames_;    // [level]: the splits on the path
 };
 
-void add_tree(const ShapTree& tree, const double* values, double* room, double* phi, double* pairs,
-              std::size_t slots) {
+void add_tree(const ShapTree& tree, const double* values, double* workspace, double* phi,
+              double* pairs, std::size_t slots) {
     if (tree.single_leaf) return;
     auto walk = [&]<std::size_t points>() {
-        Walk<points>(tree, values, room, phi, pairs, slots).run();
+        Walk<points>(tree, values, workspace, phi, pairs, slots).run();
     };
     switch (tree.points) {
         case 1:

@@ -27,7 +27,7 @@ class TreeShape::Path {
   public:
     explicit Path(std::size_t slots) : last_(slots, 0) {}
 
-    // Adds an edge at `level`, counted from 1, in place of those from there on.
+    // Adds an edge at `level`, counted from 1; edges at this and deeper levels are removed first.
     void go_to(std::size_t level, std::uint32_t slot, std::int64_t edge) {
         while (edges_.size() >= level) {
             const Edge& gone = edges_.back();
@@ -48,7 +48,7 @@ class TreeShape::Path {
   private:
     struct Edge {
         std::int64_t edge;
-        std::uint32_t slot, before;  // and the level of the edge above on the same feature
+        std::uint32_t slot, before;  // `before`: level of the previous edge on the same feature
     };
     std::vector<Edge> edges_;
     std::vector<std::uint32_t> last_;      // by slot
@@ -61,14 +61,14 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
     struct Step {
         std::uint32_t node;
         std::size_t level;
-        std::uint32_t slot;  // of the edge that leads here
+        std::uint32_t slot;  // slot of the edge that leads here
         std::int64_t edge;
     };
-    std::vector<Step> waiting{{0, 0, 0, kNoEdge}};
+    std::vector<Step> stack{{0, 0, 0, kNoEdge}};
     Path path(used.count());
-    while (!waiting.empty()) {
-        Step step = waiting.back();
-        waiting.pop_back();
+    while (!stack.empty()) {
+        Step step = stack.back();
+        stack.pop_back();
         levels_ = std::max(levels_, static_cast<std::uint32_t>(step.level));
         const Node& node = tree.nodes[step.node];
         auto number = static_cast<std::int32_t>(node.is_leaf() ? -1 - static_cast<int>(leaves())
@@ -82,9 +82,9 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
         if (step.edge != kNoEdge) path.go_to(step.level, step.slot, step.edge);
         std::uint32_t slot = used.slot_of[node.feature()];
         add_split(ensemble, tree, node, slot);
-        note_path(path, pairs);
+        record_path(path, pairs);
         for (std::uint32_t side : {1u, 0u})
-            waiting.push_back(
+            stack.push_back(
                 {node.left + side, step.level + 1, slot, 2 * std::int64_t{number} + side});
     }
     rule_ = gauss_legendre((path_features_ + 1) / 2);
@@ -116,9 +116,9 @@ void TreeShape::add_split(const Ensemble& ensemble, const Tree& tree, const Node
     cover_shares_.insert(cover_shares_.end(), {share, 1 - share});
 }
 
-// Notes of the last split's path the edge above on its own feature and, for pairs, the last edge of
-// each other feature.
-void TreeShape::note_path(const Path& path, bool pairs) {
+// Records for the last split the previous edge on its own feature and, for pairs, the last edge of
+// each other feature on its path.
+void TreeShape::record_path(const Path& path, bool pairs) {
     ShapSplit& split = splits_.back();
     split.before = path.last(split.slot);
     edge_before_.push_back(split.before == 0 ? kNoEdge : path.edge(split.before));
@@ -140,7 +140,7 @@ bool TreeShape::goes_left(std::size_t i, const double* values) const {
            (sets_[split.set_begin + code / 32] >> (code % 32) & 1u) != 0;
 }
 
-void TreeShape::way_shares(const double* values, double* shares) const {
+void TreeShape::row_shares(const double* values, double* shares) const {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
         bool left = goes_left(i, values);
         shares[2 * i] = left ? 1 : 0;
@@ -150,7 +150,7 @@ void TreeShape::way_shares(const double* values, double* shares) const {
 
 void TreeShape::fill_edges(const double* shares, Range points, double* edge_numbers) const {
     std::size_t count = points.size();
-    std::vector<double> merged(2 * splits_.size());  // of all edges on the feature so far
+    std::vector<double> merged(2 * splits_.size());  // share of all edges on the feature so far
     double* out = edge_numbers;
     for (std::size_t edge = 0; edge < merged.size(); ++edge, out += kNumbersPerPoint * count) {
         std::int64_t before = edge_before_[edge / 2];
@@ -158,7 +158,7 @@ void TreeShape::fill_edges(const double* shares, Range points, double* edge_numb
         double z = merged[edge] = z_before * shares[edge];
         for (std::size_t i = 0; i < count; ++i) {
             double t = rule_.points[points.begin + i], weight = rule_.weights[points.begin + i];
-            // With z_before = 1 these are 1 and 0: as if the feature had not been asked yet.
+            // With z_before = 1 these are 1 and 0, as if the feature had not been used yet.
             double met_before = z_before + t * (1 - z_before), met = z + t * (1 - z);
             double ratio_before = (1 - z_before) / met_before, ratio = (1 - z) / met;
             out[i] = met / met_before;
@@ -171,7 +171,7 @@ void TreeShape::fill_edges(const double* shares, Range points, double* edge_numb
 }
 
 void TreeShape::add_expectation(const double* shares, double* out) const {
-    std::vector<double> share(splits_.size() + 1, 1.0);  // of rows that come to a split
+    std::vector<double> share(splits_.size() + 1, 1.0);  // share of rows that reach a split
     if (splits_.empty())
         for (std::uint32_t k = 0; k < values_; ++k) out[k] += leaves_[k];
     for (std::size_t i = 0; i < splits_.size(); ++i)

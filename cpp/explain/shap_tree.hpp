@@ -1,4 +1,4 @@
-// A tree in the form that Shapley values are computed from (explain/kernels.hpp).
+// A tree in the form from which Shapley values are computed (explain/kernels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,46 +13,49 @@
 
 namespace bosquet {
 
-// The features that an ensemble uses, in ascending order, and the place of each among them.
+// The features that an ensemble uses, in ascending order, and the index (slot) of each among them.
 struct UsedFeatures {
     explicit UsedFeatures(const Ensemble& ensemble);
     std::vector<std::uint32_t> features;
-    std::vector<std::uint32_t> slot_of;  // by feature; of one not used, anything
+    std::vector<std::uint32_t> slot_of;  // by feature; undefined for features that are not used
     std::size_t count() const { return features.size(); }
 };
 
-// What the kernel needs of a tree but does not depend on what stands for a feature not known.
+// The data of a tree that the kernel needs and that does not depend on how unknown features are
+// replaced.
 class TreeShape {
   public:
-    // With `pairs`, also what interactions need: the other features on the way to each split.
+    // With `pairs`, also stores what interactions need: the other features on the path to each
+    // split.
     TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used, bool pairs);
 
     std::size_t splits() const { return splits_.size(); }
     std::size_t leaves() const { return leaves_.size() / values_; }
     std::uint32_t points() const { return static_cast<std::uint32_t>(rule_.points.size()); }
     std::uint32_t levels() const { return levels_; }
-    // The most different features that a path has.
+    // The largest number of different features on a path.
     std::size_t path_features() const { return path_features_; }
     std::uint32_t values() const { return values_; }
     const ShapSplit& split(std::size_t i) const { return splits_[i]; }
     const double* leaf(std::size_t i) const { return leaves_.data() + i * values_; }
 
-    // Whether a row goes left at a split, come to it or not. `values` are the row's lines, one
-    // number each.
+    // Whether a row goes left at a split, whether or not it reaches it. `values` holds one number
+    // per line.
     bool goes_left(std::size_t split, const double* values) const;
 
-    // Shares of training rows that go each way, [split][side], by the nodes' covers.
+    // Shares of training rows that go each way, [split][side], from the covers of the nodes.
     const std::vector<double>& cover_shares() const { return cover_shares_; }
-    // 1 for the way that a row would go at each split, and 0 for the other.
-    void way_shares(const double* values, double* shares) const;
+    // Sets the shares to 1 for the side that a row would take at each split and 0 for the other.
+    void row_shares(const double* values, double* shares) const;
 
-    // The numbers of all edges for given shares, at some of the points.
+    // Computes the numbers of all edges for given shares, at some of the points.
     void fill_edges(const double* shares, Range points, double* edge_numbers) const;
     std::size_t edge_size(std::size_t points) const {
         return splits() * 2 * kNumbersPerPoint * points;
     }
 
-    // What the tree says when no feature is known: the leaves by their shares, added to `out`.
+    // Adds the prediction of the tree with no feature known to `out`: the leaves weighted by their
+    // shares.
     void add_expectation(const double* shares, double* out) const;
 
     ShapTree view(const double* shares, const double* edge_numbers, Range points) const;
@@ -62,14 +65,14 @@ class TreeShape {
     void add_leaf(std::span<const double> values);
     void add_split(const Ensemble& ensemble, const Tree& tree, const Node& node,
                    std::uint32_t slot);
-    void note_path(const Path& path, bool pairs);
+    void record_path(const Path& path, bool pairs);
 
     std::vector<ShapSplit> splits_;
-    std::vector<OnPath> paths_;
+    std::vector<PathFeature> paths_;
     std::vector<std::uint32_t> sets_;
     std::vector<double> leaves_;
     std::vector<double> cover_shares_;
-    // The edge above on the same feature, as split · 2 + side, or -1.
+    // The previous edge on the same feature, as split · 2 + side, or -1.
     std::vector<std::int64_t> edge_before_;
     Quadrature rule_;
     std::vector<double> ratio_fails_;

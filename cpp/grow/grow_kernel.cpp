@@ -10,12 +10,12 @@ namespace bosquet::BOSQUET_ISA {
 
 namespace {
 
-// Rows ahead of the one in work whose lines are asked for; the row itself takes some 15 ns, a line
-// from memory some 100.
+// How many rows ahead cache lines are prefetched: a row takes about 15 ns, a line from memory about
+// 100.
 constexpr std::size_t kAhead = 16;
 
-// Calls use(row) for each row of a gathered set, and fetch(row) some rows before. What stands
-// behind the set is not read: another thread may be writing it.
+// Calls use(row) for each row of a gathered set, and fetch(row) some rows earlier. Entries after
+// the end of the set are not read, because another thread may be writing them.
 template <class Fetch, class Use>
 [[gnu::always_inline]] inline void for_rows_ahead(RowSet rows, Fetch fetch, Use use) {
     const std::uint32_t* row = rows.rows;
@@ -27,8 +27,8 @@ template <class Fetch, class Use>
     for (; i < rows.count; ++i) use(row[i]);
 }
 
-// `Features` bins of a row, read as 64-bit words of eight: an extraction and an addition in memory
-// per bin, at constant offsets from one base.
+// Adds `Features` bins of a row, read as 64-bit words of eight bins: one extraction and one
+// addition in memory per bin, at constant offsets from one base.
 template <int Features>
 [[gnu::always_inline]] inline void add_row(const std::uint8_t* bins, Packed value,
                                            Packed* histogram) {
@@ -74,8 +74,8 @@ void histogram_of(const std::uint8_t* tile, std::uint32_t stride, RowSet rows,
     if constexpr (Features <= 16) {
         run_histogram<Features>(tile, stride, rows, gradients, histogram);
     } else {
-        // 16 features' histograms fill the first-level cache. A run of rows is short enough to stay
-        // in the second while it is read once for each half.
+        // The histograms of 16 features fill the first-level cache. A run of rows is short enough
+        // to stay in the second-level cache while it is read once for each half of the features.
         constexpr std::size_t kRun = 1024;
         for (std::size_t begin = 0; begin < rows.count; begin += kRun) {
             RowSet run = rows.part(begin, rows.count - begin < kRun ? rows.count - begin : kRun);
@@ -129,7 +129,7 @@ void accumulate(Packed* histogram, std::uint32_t bins) {
     std::uint32_t i = 0;
     Packed before = 0;
 #if defined(__AVX2__)
-    // Four at a time: the chain from one four to the next is a single addition.
+    // Four at a time: the dependency from one group of four to the next is a single addition.
     __m256i carry = _mm256_setzero_si256();
     for (; i + 4 <= bins; i += 4) {
         auto* four = reinterpret_cast<__m256i*>(histogram + i);
@@ -146,29 +146,29 @@ void accumulate(Packed* histogram, std::uint32_t bins) {
     histogram[0] = missing;
 }
 
-// The score of the split that has `left` on the left, -1 where it is not admissible.
+// The score of the split with `left` on the left side; -1 if it is not admissible.
 inline double score_of(Packed left, const NodeScan& node) {
-    std::int32_t h = hessian_of(left), rest = hessian_of(node.total) - h;
-    if (h < node.least_hessian || rest < node.least_hessian) return -1;
+    std::int32_t h = hessian_of(left), right = hessian_of(node.total) - h;
+    if (h < node.min_hessian || right < node.min_hessian) return -1;
     double a = h * node.hessian_unit + node.l2;
-    double c = rest * node.hessian_unit + node.l2;
+    double c = right * node.hessian_unit + node.l2;
     return split_score(gradient_of(left) * node.gradient_unit, a, c, node.mean);
 }
 
 #if defined(__AVX2__)
 
-// Eight running sums as two vectors of four become eight halves in this order.
+// The order in which two vectors of four running sums become eight halves.
 #define BOSQUET_SHUFFLED 0, 1, 4, 5, 2, 3, 6, 7
 
-// Scores in single precision and in the histogram's own units, eight at a time, NaN where a split
-// is not admissible; returns what a split must reach to be looked at again in double precision, -1
-// if there is none. `before` goes left with every split.
+// Computes approximate scores in single precision and in the units of the histogram, eight at a
+// time, NaN for splits that are not admissible. Returns the score that a split must reach to be
+// scored again in double precision, -1 if there is none. `before` goes left in every split.
 template <bool WithBefore>
-inline float rough_scores(const Packed* sums, BinRange bins, Packed before, const NodeScan& node,
-                          float* scores) {
-    const __m256 mean = _mm256_set1_ps(node.rough_mean), l2 = _mm256_set1_ps(node.rough_l2);
+inline float approximate_scores(const Packed* sums, BinRange bins, Packed before,
+                                const NodeScan& node, float* scores) {
+    const __m256 mean = _mm256_set1_ps(node.float_mean), l2 = _mm256_set1_ps(node.float_l2);
     const __m256i total_h = _mm256_set1_epi32(hessian_of(node.total));
-    const __m256i least_h = _mm256_set1_epi32(node.least_hessian);
+    const __m256i min_h = _mm256_set1_epi32(node.min_hessian);
     const __m256i missing = _mm256_set1_epi64x(before);
     const __m256i order = _mm256_setr_epi32(BOSQUET_SHUFFLED);
     __m256 best = _mm256_set1_ps(-1);
@@ -182,18 +182,18 @@ inline float rough_scores(const Packed* sums, BinRange bins, Packed before, cons
         __m256 first = _mm256_castsi256_ps(low), second = _mm256_castsi256_ps(high);
         __m256i h = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
         __m256i g = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
-        __m256i rest = _mm256_sub_epi32(total_h, h);
+        __m256i right = _mm256_sub_epi32(total_h, h);
         __m256 a = _mm256_add_ps(_mm256_cvtepi32_ps(h), l2);
-        __m256 c = _mm256_add_ps(_mm256_cvtepi32_ps(rest), l2);
+        __m256 c = _mm256_add_ps(_mm256_cvtepi32_ps(right), l2);
         __m256 t = _mm256_sub_ps(_mm256_cvtepi32_ps(g), _mm256_mul_ps(mean, a));
         __m256 score = _mm256_div_ps(_mm256_mul_ps(t, t), _mm256_mul_ps(a, c));
-        __m256i forbidden = _mm256_cmpgt_epi32(least_h, _mm256_min_epi32(h, rest));
-        // All ones are a NaN, which no comparison prefers.
+        __m256i forbidden = _mm256_cmpgt_epi32(min_h, _mm256_min_epi32(h, right));
+        // All ones are a NaN, for which every comparison is false.
         score = _mm256_or_ps(score, _mm256_castsi256_ps(_mm256_or_si256(forbidden, outside)));
         best = _mm256_max_ps(score, best);
         _mm256_store_ps(scores + i, score);
     };
-    // Of the first and the last eight some are outside.
+    // Some of the first and of the last eight are outside the range.
     std::uint32_t i = bins.first / 8 * 8, last = bins.last / 8 * 8;
     __m256i outside = _mm256_cmpgt_epi32(_mm256_set1_epi32(bins.first % 8), order);
     if (i < last) {
@@ -201,41 +201,41 @@ inline float rough_scores(const Packed* sums, BinRange bins, Packed before, cons
         outside = _mm256_setzero_si256();
         for (i += 8; i < last; i += 8) score_eight(i, outside);
     }
-    __m256i behind = _mm256_cmpgt_epi32(order, _mm256_set1_epi32(bins.last % 8));
-    score_eight(last, _mm256_or_si256(outside, behind));
+    __m256i after = _mm256_cmpgt_epi32(order, _mm256_set1_epi32(bins.last % 8));
+    score_eight(last, _mm256_or_si256(outside, after));
 
     __m128 top = _mm_max_ps(_mm256_castps256_ps128(best), _mm256_extractf128_ps(best, 1));
     top = _mm_max_ps(top, _mm_movehl_ps(top, top));
     top = _mm_max_ss(top, _mm_movehdup_ps(top));
     if (_mm_cvtss_f32(top) < 0) return -1;
     float root = _mm_cvtss_f32(_mm_sqrt_ss(top));
-    float sure = root - (root * node.off_share + node.off_most);
-    return sure > 0 ? sure * sure : 0;
+    float certain = root - (root * node.relative_error + node.absolute_error);
+    return certain > 0 ? certain * certain : 0;
 }
 
-// The splits whose rough score reaches the bar, each in its turn.
+// Calls consider(bin) for the splits whose approximate score reaches the bar, in order.
 template <class Consider>
-[[gnu::always_inline]] inline void consider_worthy(const float* scores, BinRange bins, float bar,
-                                                   Consider consider) {
+[[gnu::always_inline]] inline void consider_candidates(const float* scores, BinRange bins,
+                                                       float bar, Consider consider) {
     const __m256 level = _mm256_set1_ps(bar);
     for (std::uint32_t i = bins.first / 8 * 8; i <= bins.last; i += 8) {
-        auto worthy = static_cast<unsigned>(
+        auto candidates = static_cast<unsigned>(
             _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(scores + i), level, _CMP_GE_OQ)));
-        if (worthy == 0) continue;
-        // Back from BOSQUET_SHUFFLED.
-        worthy = (worthy & 0xc3) | (worthy & 0x0c) << 2 | (worthy & 0x30) >> 2;
-        for (; worthy != 0; worthy &= worthy - 1)
-            consider(i + static_cast<std::uint32_t>(__builtin_ctz(worthy)));
+        if (candidates == 0) continue;
+        // Undo BOSQUET_SHUFFLED.
+        candidates = (candidates & 0xc3) | (candidates & 0x0c) << 2 | (candidates & 0x30) >> 2;
+        for (; candidates != 0; candidates &= candidates - 1)
+            consider(i + static_cast<std::uint32_t>(__builtin_ctz(candidates)));
     }
 }
 
-// Beyond, squares overflow single precision.
-constexpr float kMostRough = 1e15f;
+// Above this value, squares overflow single precision.
+constexpr float kMaxApproximateL2 = 1e15f;
 
 #endif
 
-// The best split with `before` (the missing values or nothing) put on the left; kept in `result` if
-// it beats what is there, the earlier one where two are equal.
+// Finds the best split with `before` (the missing values or nothing) on the left. It replaces
+// `result` if its score is larger; of equal splits the earlier one is kept.
 inline void scan_side(const Packed* sums, BinRange bins, Packed before, bool missing_left,
                       const NodeScan& node, ScanResult& result) {
     if (bins.first > bins.last) return;
@@ -245,11 +245,11 @@ inline void scan_side(const Packed* sums, BinRange bins, Packed before, bool mis
         if (score > result.score) result = {score, bin, missing_left, left};
     };
 #if defined(__AVX2__)
-    if (node.rough_l2 <= kMostRough) {
+    if (node.float_l2 <= kMaxApproximateL2) {
         alignas(64) float scores[256];
-        float bar = before == 0 ? rough_scores<false>(sums, bins, before, node, scores)
-                                : rough_scores<true>(sums, bins, before, node, scores);
-        if (bar >= 0) consider_worthy(scores, bins, bar, consider);
+        float bar = before == 0 ? approximate_scores<false>(sums, bins, before, node, scores)
+                                : approximate_scores<true>(sums, bins, before, node, scores);
+        if (bar >= 0) consider_candidates(scores, bins, bar, consider);
         return;
     }
 #endif
@@ -303,7 +303,7 @@ std::size_t mark_wide(const std::uint16_t* column, RowSet rows, const std::uint8
 
 #if defined(__AVX2__)
 
-// For each byte of marks, the lanes that are set, in order, then the others.
+// For each byte of marks, the lanes that are set, in order, then the other lanes.
 struct CompressTable {
     alignas(64) std::uint32_t lanes[256][8];
     constexpr CompressTable() : lanes{} {
@@ -320,7 +320,7 @@ constexpr CompressTable kCompress;
 
 #endif
 
-// One row at a time, without a branch: both ends advance, one of them by nothing.
+// One row at a time, without branches: each step advances either `left` or `right`.
 inline void split_few(RowSet rows, std::size_t begin, std::size_t end, const std::uint64_t* marks,
                       std::uint32_t*& left, std::uint32_t*& right) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -336,9 +336,9 @@ void split_rows(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
                 std::uint32_t* right) {
     std::size_t i = 0;
 #if defined(__AVX2__)
-    // Eight rows at once: a permutation brings those that go left to the front and the others
-    // behind them. A store writes eight entries though fewer are meant, so the last ones of each
-    // side are left to the loop above, which writes nothing beyond.
+    // Eight rows at a time: a permutation moves those that go left to the front. A store writes
+    // eight entries even if fewer are valid, so that the last rows of each side are left to
+    // split_few, which writes nothing past the end.
     std::size_t lefts = 0;
     for (std::size_t word = 0; word < (rows.count + 63) / 64; ++word)
         lefts += static_cast<std::size_t>(__builtin_popcountll(marks[word]));

@@ -13,26 +13,26 @@ namespace bosquet {
 
 namespace {
 
-// About how many nanoseconds a node takes besides its rows.
+// Approximate time per node in nanoseconds, not counting its rows; for check_interrupt.
 constexpr std::size_t kScanSteps = 4096;
 
-// Below this many rows a node is the work of one thread, and the threads take different nodes.
+// A node with fewer rows than this is expanded by one thread, and the threads take different nodes.
 constexpr std::size_t kSharedRows = 16'384;
-constexpr std::size_t kChunkRows = 8'192;  // a multiple of 64, the rows of a word of marks
+constexpr std::size_t kChunkRows = 8'192;  // a multiple of 64, the number of rows per word of marks
 
 std::size_t chunks_of(std::size_t rows) { return (rows + kChunkRows - 1) / kChunkRows; }
 
-// `share` of the items, at least one, chosen by the hash of their number.
+// Draws a share of the items, at least one, by the hash of their number.
 std::vector<std::uint32_t> draw(std::vector<std::uint32_t> items, double share, std::uint64_t seed,
                                 std::uint64_t stream) {
     if (share >= 1 || items.empty()) return items;
-    auto wanted = static_cast<std::size_t>(std::max(1.0, std::round(share * items.size())));
+    auto count = static_cast<std::size_t>(std::max(1.0, std::round(share * items.size())));
     std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
     ranked.reserve(items.size());
     for (std::uint32_t item : items) ranked.emplace_back(hash64(seed, stream, item), item);
-    std::nth_element(ranked.begin(), ranked.begin() + (wanted - 1), ranked.end());
-    items.resize(wanted);
-    for (std::size_t i = 0; i < wanted; ++i) items[i] = ranked[i].second;
+    std::nth_element(ranked.begin(), ranked.begin() + (count - 1), ranked.end());
+    items.resize(count);
+    for (std::size_t i = 0; i < count; ++i) items[i] = ranked[i].second;
     std::sort(items.begin(), items.end());
     return items;
 }
@@ -40,16 +40,17 @@ std::vector<std::uint32_t> draw(std::vector<std::uint32_t> items, double share, 
 }  // namespace
 
 struct Grower::GrowingNode {
-    std::uint32_t number = 0;  // in the tree
+    std::uint32_t number = 0;  // node number in the tree
     std::uint32_t depth = 0;
-    std::uint64_t key = 0;  // names the node by its path, whatever order nodes are expanded in
+    // Identifies the node by its path, independent of the order of expansion.
+    std::uint64_t key = 0;
     std::size_t begin = 0, count = 0;
-    bool run = false;  // the rows are all rows, in order: nothing is written down
+    bool run = false;  // whether the node has all rows in order, so that they are not stored
     Packed sum = 0;
     ValueBounds bounds;
     Split split;
     Packed* histogram = nullptr;
-    Packed* child_histogram = nullptr;  // set aside for the smaller child before expansion
+    Packed* child_histogram = nullptr;  // reserved for the smaller child before expansion
     GrowingNode* left = nullptr;
     GrowingNode* right = nullptr;
     bool expanded = false;
@@ -90,10 +91,10 @@ Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
 
 GrowTimings Grower::timings() const {
     GrowTimings all;
-    for (const GrowTimings& one : worker_timings_) {
-        all.histogram += one.histogram;
-        all.split += one.split;
-        all.partition += one.partition;
+    for (const GrowTimings& each : worker_timings_) {
+        all.histogram += each.histogram;
+        all.split += each.split;
+        all.partition += each.partition;
     }
     return all;
 }
@@ -190,9 +191,9 @@ bool Grower::splittable(const GrowingNode& node) const {
            (options_->max_depth == 0 || node.depth < options_->max_depth);
 }
 
-// Expands the node that comes next. If it is small, the nodes behind it that are small too are
-// expanded by the other threads at the same time: they will come next in all likelihood, and one
-// that never does is left as it was, so the tree is the same whatever the size of the team.
+// Expands the next node. If it is small, the other threads expand small nodes after it at the same
+// time. They will probably be next, and the expansion of a node that is never needed is discarded.
+// The tree is therefore the same for any number of threads.
 void Grower::expand_some(Frontier& frontier, std::size_t budget) {
     GrowingNode& first = **frontier.begin();
     bool last = budget == 1;
@@ -202,22 +203,22 @@ void Grower::expand_some(Frontier& frontier, std::size_t budget) {
         return;
     }
     std::vector<GrowingNode*> batch;
-    std::size_t most = std::min<std::size_t>(budget, team_->size());
+    std::size_t max_batch = std::min<std::size_t>(budget, team_->size());
     std::size_t work = 0;
     for (GrowingNode* node : frontier) {
-        if (batch.size() == most) break;
+        if (batch.size() == max_batch) break;
         if (node->expanded || node->count >= kSharedRows) continue;
         batch.push_back(node);
         work += node->count * matrix_->layout().active.size() + matrix_->layout().histogram_size;
     }
-    // Waking another thread costs more than a few thousand additions.
+    // Waking another thread takes longer than a few thousand additions.
     if (work < 16'000) batch.resize(1);
     for (GrowingNode* node : batch) prepare_expansion(*node, last);
     team_->run(batch.size(),
                [&](std::size_t i, int worker) { expand(*batch[i], last, nullptr, worker); });
 }
 
-// What touches the grower's own lists is done before the threads part.
+// Changes of the grower's own lists are done here, before the threads start.
 void Grower::prepare_expansion(GrowingNode& node, bool last) {
     node.left = new_node();
     node.right = new_node();
@@ -253,7 +254,8 @@ void Grower::expand(GrowingNode& node, bool last, Team* team, int worker) {
                 small.histogram, team, worker);
 }
 
-// The children of a monotone split must stay on their side of the middle between their values.
+// The values of the children of a monotone split must stay on their side of the midpoint between
+// them.
 void Grower::set_bounds(GrowingNode& node) {
     node.left->bounds = node.right->bounds = node.bounds;
     if (options_->monotone.empty()) return;
@@ -274,17 +276,17 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
     out.tree.stats.resize(left + 2);
     out.split_bins.resize(left + 2);
     const Split& split = node.split;
-    Node& rule = out.tree.nodes[node.number];
-    rule.left = left;
-    rule.tag = split.feature | (split.missing_left ? Node::kMissingLeft : 0);
+    Node& tree_node = out.tree.nodes[node.number];
+    tree_node.left = left;
+    tree_node.tag = split.feature | (split.missing_left ? Node::kMissingLeft : 0);
     if (split.left_bins.empty()) {
         const std::vector<double>& edges = bins_[split.feature].edges;
-        // Behind the last edge only missing values are left to send right.
-        rule.number = split.bin <= edges.size() ? edges[split.bin - 1]
-                                                : std::numeric_limits<double>::infinity();
+        // After the last edge only missing values go right.
+        tree_node.number = split.bin <= edges.size() ? edges[split.bin - 1]
+                                                     : std::numeric_limits<double>::infinity();
         out.split_bins[node.number] = split.bin;
     } else {
-        rule.tag |= Node::kCategorical;
+        tree_node.tag |= Node::kCategorical;
         std::vector<std::uint32_t>& words = out.tree.category_words;
         auto begin = static_cast<std::uint32_t>(words.size());
         std::uint32_t count =
@@ -292,12 +294,12 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
         words.resize(begin + count);
         for (std::uint32_t bin : split.left_bins)
             if (bin > 0) words[begin + (bin - 1) / 32] |= 1u << ((bin - 1) % 32);
-        rule.put_set(begin, count);
+        tree_node.put_set(begin, count);
     }
     out.tree.stats[node.number] = {NodeStats::finite(split.gain), 0};
     node.left->number = left;
     node.right->number = left + 1;
-    // One of the children has taken over the parent's histogram, or nobody needs it any more.
+    // A child has taken over the histogram of the parent, or it is not needed any more.
     if (node.left->histogram != node.histogram && node.right->histogram != node.histogram)
         release_histogram(node.histogram);
     if (node.left->histogram != node.child_histogram &&
@@ -318,7 +320,7 @@ void Grower::finish_leaf(GrowingNode& node, GrownTree& out) {
     out.leaves.push_back({node.number, node.rows(rows_), node.bounds});
     if (node.split.found()) {
         release_histogram(node.histogram);
-        // A node that was expanded ahead of its turn and never came to it.
+        // The node was expanded in advance but not used.
         if (node.expanded && node.child_histogram != nullptr &&
             node.child_histogram != node.histogram)
             release_histogram(node.child_histogram);
@@ -338,8 +340,8 @@ std::size_t Grower::mark(const GrowingNode& node, RowSet rows,
                                 marks);
 }
 
-// First every row is marked left or right, then the rows are written out at their places: with the
-// counts known, chunks can be written side by side and in order.
+// First all rows are marked left or right, then they are written to their positions. Since the
+// counts are known by then, chunks can be written in parallel and in order.
 void Grower::partition(GrowingNode& node, Team* team, int worker) {
     Stopwatch watch(worker_timings_[worker].partition);
     RowSet rows = node.rows(rows_);
@@ -358,21 +360,21 @@ void Grower::partition(GrowingNode& node, Team* team, int worker) {
         kernels_->split_rows(rows, marks, out, out + lefts);
     } else {
         std::size_t chunks = chunks_of(rows.count);
-        std::vector<std::size_t> left_of(chunks + 1);
+        std::vector<std::size_t> lefts_before(chunks + 1);
         auto chunk_rows = [&](std::size_t chunk) {
             std::size_t begin = chunk * kChunkRows;
             return rows.part(begin, std::min(kChunkRows, rows.count - begin));
         };
         team->run(chunks, [&](std::size_t chunk, int) {
-            left_of[chunk + 1] =
+            lefts_before[chunk + 1] =
                 mark(node, chunk_rows(chunk), table, marks_.data() + chunk * (kChunkRows / 64));
         });
-        std::partial_sum(left_of.begin(), left_of.end(), left_of.begin());
-        lefts = left_of[chunks];
+        std::partial_sum(lefts_before.begin(), lefts_before.end(), lefts_before.begin());
+        lefts = lefts_before[chunks];
         team->run(chunks, [&](std::size_t chunk, int) {
-            std::size_t rights_before = chunk * kChunkRows - left_of[chunk];
+            std::size_t rights_before = chunk * kChunkRows - lefts_before[chunk];
             kernels_->split_rows(chunk_rows(chunk), marks_.data() + chunk * (kChunkRows / 64),
-                                 out + left_of[chunk], out + lefts + rights_before);
+                                 out + lefts_before[chunk], out + lefts + rights_before);
         });
     }
     node.left->begin = node.begin;
@@ -404,7 +406,7 @@ void Grower::build_histogram(RowSet rows, Packed* histogram, Team* team, int wor
     };
     std::size_t tasks = layout.tiles.size() + layout.wide.size();
     if (team == nullptr || tasks >= 4 * static_cast<std::size_t>(team->size())) {
-        // One thread a tile: no private copies to add up.
+        // One thread per tile, so that there are no private copies to add.
         auto whole = [&](std::size_t task, int) {
             clear(histogram, task);
             if (task < layout.tiles.size()) {
@@ -423,7 +425,7 @@ void Grower::build_histogram(RowSet rows, Packed* histogram, Team* team, int wor
             }
         return;
     }
-    // Rows shared out, a private histogram for each thread.
+    // The rows are divided among the threads, with a private histogram for each thread.
     std::fill(worker_used_.begin(), worker_used_.end(), 0);
     std::size_t size = layout.histogram_size;
     auto clear_all = [&](Packed* into) {
@@ -454,8 +456,8 @@ void Grower::build_histogram(RowSet rows, Packed* histogram, Team* team, int wor
     }
 }
 
-// The features a node may split on: drawn for the tree, the level and the node, and allowed to meet
-// those on its path.
+// The features that a node may split on: those drawn for the tree, the level and the node that may
+// interact with the features on its path.
 std::vector<std::uint32_t> Grower::features_for(const GrowingNode& node) const {
     std::vector<std::uint32_t> features =
         draw(tree_features_, options_->features_by_level, key_, 2 + node.depth);
@@ -474,8 +476,9 @@ std::vector<std::uint32_t> Grower::features_for(const GrowingNode& node) const {
     return draw(std::move(features), options_->features_by_node, node.key, 0);
 }
 
-// `built` has its histogram; `derived` holds its parent's, which the sibling's is taken from.
-// Subtracting a feature and scanning it follow each other while it is in the nearest cache.
+// `built` has its own histogram. `derived` holds the histogram of its parent, from which that of
+// its sibling is subtracted. Each feature is subtracted and then scanned while it is in the
+// first-level cache.
 void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram,
                          Team* team, int worker) {
     Stopwatch watch(worker_timings_[worker].split);
@@ -484,7 +487,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
         GrowingNode* node;
         SplitRequest request;
         std::vector<Split>& candidates;
-        std::vector<std::uint8_t> wanted;  // by feature; empty: all
+        std::vector<std::uint8_t> allowed;  // by feature; empty: all features
     };
     std::vector<Search> searches;
     searches.reserve(2);
@@ -498,8 +501,8 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
              candidates,
              {}});
         if (!draws_features_) continue;
-        searches.back().wanted.resize(layout.features.size());
-        for (std::uint32_t f : features_for(*node)) searches.back().wanted[f] = 1;
+        searches.back().allowed.resize(layout.features.size());
+        for (std::uint32_t f : features_for(*node)) searches.back().allowed[f] = 1;
     }
     auto scan = [&](std::size_t i) {
         std::uint32_t f = layout.active[i];
@@ -509,7 +512,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
         if (derived != nullptr)
             kernels_->subtract(derived->histogram + place.histogram, entries, place.bins);
         for (Search& search : searches)
-            if (search.wanted.empty() || search.wanted[f])
+            if (search.allowed.empty() || search.allowed[f])
                 finder_.best_on(f, search.request, search.candidates[i]);
     };
     if (team == nullptr) {

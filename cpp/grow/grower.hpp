@@ -18,19 +18,19 @@
 namespace bosquet {
 
 struct Leaf {
-    std::uint32_t node;  // its number in the tree
-    RowSet rows;         // of the sample the tree was grown on; valid until the next tree
+    std::uint32_t node;  // node number in the tree
+    RowSet rows;  // rows of the sample on which the tree was grown; valid until the next tree
     ValueBounds bounds;
 };
 
-// A tree whose leaves have no values yet, with its splits in terms of bins.
+// A tree whose leaves have no values yet, with its splits expressed in bins.
 struct GrownTree {
     Tree tree;
-    std::vector<std::uint32_t> split_bins;  // by node; quantitative splits only
+    std::vector<std::uint32_t> split_bins;  // one entry per node, for quantitative splits only
     std::vector<Leaf> leaves;
 };
 
-// Where the time of growing goes, in seconds added up over threads.
+// The time spent in the phases of growing, in seconds summed over threads.
 struct GrowTimings {
     double histogram = 0, split = 0, partition = 0;
 };
@@ -41,7 +41,8 @@ class Grower {
            const GrowOptions& options, Isa isa, Team& team);
     ~Grower();
 
-    // `sample` are the rows to grow on, ascending; empty means all. `key` seeds what is drawn.
+    // `sample` holds the rows to grow on, ascending; empty means all rows. `key` seeds the draws of
+    // features.
     GrownTree grow(const Packed* gradients, const GradientScale& scale,
                    std::span<const std::uint32_t> sample, std::uint64_t key);
 
@@ -87,7 +88,8 @@ class Grower {
     const Packed* gradients_ = nullptr;
     std::uint64_t key_ = 0;
     std::vector<std::uint32_t> tree_features_;
-    Buffer<std::uint32_t> rows_[2];  // a node's rows lie in one, its children's in the other
+    Buffer<std::uint32_t>
+        rows_[2];  // a node's rows are in one buffer, those of its children in the other
     Buffer<std::uint64_t> marks_;
     std::vector<Buffer<std::uint64_t>> worker_marks_;
     std::vector<Buffer<Packed>> worker_histograms_;
@@ -98,8 +100,8 @@ class Grower {
     std::vector<Buffer<Packed>> histograms_;
     std::vector<Packed*> free_histograms_;
     std::vector<GrowTimings> worker_timings_;
-    std::vector<std::vector<Split>> worker_candidates_;  // two nodes' for each worker
-    bool draws_features_ = false;                        // some nodes may not use some features
+    std::vector<std::vector<Split>> worker_candidates_;  // candidates of two nodes per worker
+    bool draws_features_ = false;  // whether some nodes may not use all features
 };
 
 }  // namespace bosquet

@@ -1,7 +1,7 @@
 // The inner loops of growing a tree.
 //
-// A row's gradient and hessian are integers packed into one 64-bit word, g * 2^32 + h with h >= 0,
-// so one addition adds both. The caller sees to it that neither half can overflow
+// The gradient and the Hessian of a row are integers packed into one 64-bit word, g * 2^32 + h with
+// h >= 0, so that one addition adds both. The caller makes sure that neither half overflows
 // (boosting/quantise.hpp).
 #pragma once
 
@@ -16,7 +16,8 @@ using Packed = std::int64_t;
 constexpr std::int32_t gradient_of(Packed sum) { return static_cast<std::int32_t>(sum >> 32); }
 constexpr std::int32_t hessian_of(Packed sum) { return static_cast<std::int32_t>(sum); }
 
-// The rows of a node: numbers at `rows`, or the run [first, first + count) where rows is null.
+// The rows of a node: row numbers at `rows`, or the run [first, first + count) if `rows` is
+// nullptr.
 struct RowSet {
     const std::uint32_t* rows;
     std::size_t first;
@@ -28,24 +29,24 @@ struct RowSet {
     }
 };
 
-// What the scans of a node's features have in common.
+// Values shared by the scans of all features of a node.
 struct NodeScan {
     Packed total;          // sums of the node
-    double gradient_unit;  // what 1 in the upper half is worth
+    double gradient_unit;  // the value of 1 in the upper half
     double hessian_unit;
     double l2;
-    // G / (H + 2 l2): the share of gradient that each unit of hessian would have if a split made no
-    // difference.
+    // G / (H + 2 l2): the gradient per unit of Hessian if the split made no difference.
     double mean;
-    std::int32_t least_hessian;  // of a child, in units; at least 1
+    std::int32_t min_hessian;  // minimum of a child, in units; at least 1
 
-    // For scores in single precision: `mean` and `l2` in the histogram's own units, and by how much
-    // the root of a score is off at most: off_share of the best root, and off_most.
-    float rough_mean, rough_l2;
-    float off_share, off_most;
+    // For scores in single precision: `mean` and `l2` in the units of the histogram, and the
+    // maximum error of the square root of a score: relative_error times the best root plus
+    // absolute_error.
+    float float_mean, float_l2;
+    float relative_error, absolute_error;
 };
 
-// Bins after which a feature may be split, first and last.
+// The first and the last bin after which a feature may be split.
 struct BinRange {
     std::uint32_t first, last;
 };
@@ -59,9 +60,9 @@ struct ScanResult {
 
 // With a = H_L + l2, c = H_R + l2 and S = a + c,
 //     G_L^2 / a + G_R^2 / c = (G_L - G a / S)^2 S / (a c) + G^2 / S.
-// Only the first term depends on the split, and it has no large common part to cancel. This is that
-// term without its factor S; `mean` is G / S. Written once, so that every search compares the same
-// bits.
+// Only the first term depends on the split, and it has no cancellation of large terms. This
+// function returns that term without its factor S; `mean` is G / S. All searches use this function,
+// so that they compare the same bits.
 [[gnu::always_inline]] inline double split_score(double left_g, double a, double c, double mean) {
     double t = left_g - mean * a;
     return t * t / (a * c);
@@ -76,24 +77,26 @@ struct GrowKernels {
     void (*add)(Packed* a, const Packed* b, std::size_t count);
     // a[i] -= b[i]
     void (*subtract)(Packed* a, const Packed* b, std::size_t count);
-    // Turns the entries of a quantitative feature into running sums: entry i becomes that of bins 1
-    // to i, and entry 0, the missing values, stays. Running sums of a child are the difference of
-    // its parent's and its sibling's, as entries are.
+    // Replaces the entries of a quantitative feature by cumulative sums: entry i becomes the sum of
+    // bins 1 to i; entry 0, the missing values, is unchanged. The cumulative sums of a child are
+    // the difference of those of its parent and its sibling, like the entries.
     void (*accumulate)(Packed* histogram, std::uint32_t bins);
-    // The best split of a quantitative feature whose running sums these are, with the missing
+    // Returns the best split of a quantitative feature from its cumulative sums, with the missing
     // values on the right or, if there are any, on the left.
     ScanResult (*scan)(const Packed* sums, BinRange missing_right, BinRange missing_left,
                        const NodeScan& node);
-    // Sets bit i of `marks` where bin(row i) - shift <= bound as bytes; returns how many are set.
-    // shift 0 sends bin 0, the missing values, left; shift 1 makes it 255 and sends it right.
+    // Sets bit i of `marks` if bin(row i) - shift <= bound as unsigned bytes; returns the number of
+    // set bits. Shift 0 sends bin 0, the missing values, left; shift 1 makes it 255 and sends it
+    // right.
     std::size_t (*mark_below)(const std::uint8_t* column, RowSet rows, std::uint8_t shift,
                               std::uint8_t bound, std::uint64_t* marks);
-    // Sets bit i where goes_left[bin(row i)] is 1.
+    // Sets bit i if goes_left[bin(row i)] is 1.
     std::size_t (*mark_table)(const std::uint8_t* column, RowSet rows,
                               const std::uint8_t* goes_left, std::uint64_t* marks);
     std::size_t (*mark_wide)(const std::uint16_t* column, RowSet rows,
                              const std::uint8_t* goes_left, std::uint64_t* marks);
-    // Writes the marked rows to `left` and the others to `right`, in order, and nothing beyond.
+    // Writes the marked rows to `left` and the others to `right`, in order, and nothing past their
+    // ends.
     void (*split_rows)(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
                        std::uint32_t* right);
 };

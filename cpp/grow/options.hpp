@@ -1,4 +1,4 @@
-// What a grower is told: the shape of the trees, and what a split must satisfy.
+// The options of a grower: the shape of the trees and the constraints on splits.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,25 @@ struct GrowOptions {
     double min_split_gain = 0;
     double max_delta_step = 0;  // 0: no limit
 
-    // Categories are ordered by G / (H + smoothing) before the scan, and a categorical split pays
-    // an l2 of its own on top: a subset of levels chosen to fit is easier to find by chance than a
-    // threshold.
+    // Categories are ordered by G / (H + smoothing) before the scan. A categorical split has an
+    // additional l2 penalty, because a good subset of levels is more easily found by chance than a
+    // good threshold.
     double category_smoothing = 10;
     double category_l2 = 10;
-    std::uint32_t max_category_threshold = 32;  // levels on the smaller side
-    std::uint32_t min_samples_category = 30;    // rows a level needs to be sorted in by itself
+    std::uint32_t max_category_threshold = 32;  // maximum number of levels on the smaller side
+    // Minimum number of rows of a level to be sorted on its own.
+    std::uint32_t min_samples_category = 30;
 
     double features_by_tree = 1;
     double features_by_level = 1;
     double features_by_node = 1;
 
-    std::vector<std::int8_t> monotone;                     // -1, 0, +1 a feature; empty: none
-    std::vector<std::vector<std::uint32_t>> interactions;  // features that may meet; empty: all
+    std::vector<std::int8_t> monotone;  // -1, 0 or +1 per feature; empty: no constraints
+    std::vector<std::vector<std::uint32_t>>
+        interactions;  // groups of features that may interact; empty: all
 };
 
-// Bounds that monotone constraints put on the value of a node.
+// The bounds on the value of a node that follow from monotone constraints.
 struct ValueBounds {
     double lower = -std::numeric_limits<double>::infinity();
     double upper = std::numeric_limits<double>::infinity();

@@ -14,9 +14,9 @@ double clipped_value(double g, double h, double l2, double max_step, const Value
     return std::clamp(value, bounds.lower, bounds.upper);
 }
 
-// Twice what the loss falls by when a node takes this value: -2gv - (h + l2)v^2, which is
-// g^2 / (h + l2) at the best v.
-double twice_fall(double g, double h, double l2, double value) {
+// Twice the decrease of the loss if a node gets this value: -2gv - (h + l2)v^2, which is g^2 / (h +
+// l2) at the best v.
+double twice_decrease(double g, double h, double l2, double value) {
     return -(2 * g + (h + l2) * value) * value;
 }
 
@@ -24,11 +24,12 @@ double twice_fall(double g, double h, double l2, double value) {
 
 void SplitFinder::set_scale(const GradientScale& scale) {
     scale_ = scale;
-    // A child lighter than min_samples_leaf of the lightest rows has too few rows for certain.
-    double by_rows = static_cast<double>(options_->min_samples_leaf) * scale.least_hessian;
+    // A child with a smaller Hessian than min_samples_leaf rows of the smallest Hessian certainly
+    // has too few rows.
+    double by_rows = static_cast<double>(options_->min_samples_leaf) * scale.min_hessian;
     double by_weight = std::ceil(options_->min_child_weight / scale.hessian_unit);
-    double least = std::max({1.0, by_rows, by_weight});
-    least_hessian_ = static_cast<std::int32_t>(std::min(least, 2147483647.0));
+    double minimum = std::max({1.0, by_rows, by_weight});
+    min_hessian_ = static_cast<std::int32_t>(std::min(minimum, 2147483647.0));
 }
 
 SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed total,
@@ -41,28 +42,28 @@ SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed t
     scan.hessian_unit = scale_.hessian_unit;
     scan.l2 = l2;
     scan.mean = all.g / (all.h + 2 * l2);
-    scan.least_hessian = least_hessian_;
+    scan.min_hessian = min_hessian_;
 
-    // In units: the root of a score is |t| / sqrt(a c) with t = G_L - mean a. Integers are rounded
-    // once (2^-24 of their size), mean * a at most five times, so t is off by less than
-    // 2^-21 (|G_L| + |mean a|). As a + c = S, |t| is at most the best root times S / 2, and |mean
-    // a| at most |G|. The root is off by t's error over sqrt(a c), which is least where a child is
-    // lightest; it counts twice, for the best root is off as well. The rest of the formula is off
-    // by less than 2^-18.
+    // Error analysis, in units of the histogram. The square root of a score is |t| / sqrt(a c) with
+    // t = G_L - mean a. Integers are rounded once (relative error 2^-24) and mean * a at most five
+    // times, so that the error of t is below 2^-21 (|G_L| + |mean a|). Since a + c = S, |t| is at
+    // most the best root times S / 2, and |mean a| at most |G|. The error of the root is the error
+    // of t divided by sqrt(a c), which is smallest for the lightest child. It counts twice, because
+    // the best root has an error as well. The rest of the formula has an error below 2^-18.
     double units = l2 / scale_.hessian_unit;
     double spread = hessian_of(total) + 2 * units;
-    double lightest = least_hessian_ + units;
-    double least_root = std::sqrt(std::max(1.0, lightest * (spread - lightest)));
-    scan.rough_mean = static_cast<float>(gradient_of(total) / spread);
-    scan.rough_l2 = static_cast<float>(units);
-    scan.off_share = static_cast<float>(0x1p-20 * (spread / 2) / least_root + 0x1p-18);
-    scan.off_most =
-        static_cast<float>(0x1p-20 * 2 * std::abs(1.0 * gradient_of(total)) / least_root);
+    double lightest = min_hessian_ + units;
+    double min_root = std::sqrt(std::max(1.0, lightest * (spread - lightest)));
+    scan.float_mean = static_cast<float>(gradient_of(total) / spread);
+    scan.float_l2 = static_cast<float>(units);
+    scan.relative_error = static_cast<float>(0x1p-20 * (spread / 2) / min_root + 0x1p-18);
+    scan.absolute_error =
+        static_cast<float>(0x1p-20 * 2 * std::abs(1.0 * gradient_of(total)) / min_root);
 
-    // Rows that are all alike leave a gain of pure rounding: the square of an ulp where values are
-    // free, the difference of large terms where they are not.
-    double least_gain = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
-    return {rows, histogram, bounds, scan, least_gain};
+    // If all rows are equal, the gain consists of rounding errors only: the square of an ulp
+    // without constraints on values, a difference of large terms with constraints.
+    double min_gain = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
+    return {rows, histogram, bounds, scan, min_gain};
 }
 
 double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
@@ -70,16 +71,16 @@ double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
     return clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
 }
 
-// Twice what the loss falls by when a node is split so; negative where a constraint forbids it. The
-// node itself is held to l2, its children to `l2`, which is more for categories.
-double SplitFinder::reduction(std::uint32_t feature, Packed left, const SplitRequest& node,
-                              double l2) const {
+// Twice the decrease of the loss by this split; negative if a constraint forbids it. The node
+// itself uses the option l2, its children the argument `l2`, which is larger for categories.
+double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const SplitRequest& node,
+                                  double l2) const {
     Sums l = real(left);
     Sums all = real(node.total());
     double right_h = (hessian_of(node.total()) - hessian_of(left)) * scale_.hessian_unit;
     if (unconstrained()) {
         double mean = all.g / (all.h + 2 * l2);
-        return reduction_from(split_score(l.g, l.h + l2, right_h + l2, mean), node, l2);
+        return decrease_from_score(split_score(l.g, l.h + l2, right_h + l2, mean), node, l2);
     }
     double right_g = all.g - l.g;
     double step = options_->max_delta_step;
@@ -88,11 +89,12 @@ double SplitFinder::reduction(std::uint32_t feature, Packed left, const SplitReq
     int direction = options_->monotone.empty() ? 0 : options_->monotone[feature];
     if ((right_value - left_value) * direction < 0) return -1;
     double own_value = clipped_value(all.g, all.h, options_->l2, step, node.bounds);
-    return twice_fall(l.g, l.h, l2, left_value) + twice_fall(right_g, right_h, l2, right_value) -
-           twice_fall(all.g, all.h, options_->l2, own_value);
+    return twice_decrease(l.g, l.h, l2, left_value) +
+           twice_decrease(right_g, right_h, l2, right_value) -
+           twice_decrease(all.g, all.h, options_->l2, own_value);
 }
 
-double SplitFinder::reduction_from(double score, const SplitRequest& node, double l2) const {
+double SplitFinder::decrease_from_score(double score, const SplitRequest& node, double l2) const {
     Sums all = real(node.total());
     double both = all.h + 2 * l2;
     if (l2 == 0) return score * both;
@@ -101,17 +103,18 @@ double SplitFinder::reduction_from(double score, const SplitRequest& node, doubl
 
 bool SplitFinder::admissible(Packed left, Packed total) const {
     std::int32_t h = hessian_of(left);
-    return h >= least_hessian_ && hessian_of(total) - h >= least_hessian_;
+    return h >= min_hessian_ && hessian_of(total) - h >= min_hessian_;
 }
 
 bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
-    std::int64_t enough = std::int64_t{options_->min_samples_leaf - 1} * scale_.greatest_hessian;
+    std::int64_t enough = std::int64_t{options_->min_samples_leaf - 1} * scale_.max_hessian;
     std::int64_t left = hessian_of(split.left);
-    // More than the heaviest min_samples_leaf - 1 rows could weigh: at least min_samples_leaf rows.
+    // More than min_samples_leaf - 1 rows with the largest Hessian can have, so at least
+    // min_samples_leaf rows.
     return left > enough && hessian_of(total) - left > enough;
 }
 
-// Where a node has no missing values, those that come later go with most of its rows.
+// If a node has no missing values, missing values in later data go to the heavier child.
 bool SplitFinder::left_is_heavier(Packed left, Packed total) {
     return 2.0 * hessian_of(left) >= hessian_of(total);
 }
@@ -128,15 +131,16 @@ Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
                : search_ordered(feature, node, counts);
 }
 
-// The bins after which a split leaves enough rows on both sides; `before` rows go left with bin 1.
+// The bins after which a split leaves enough rows on both sides. `before` rows go left in every
+// split.
 BinRange SplitFinder::with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
                                        std::size_t before, std::size_t rows) const {
-    std::size_t least = options_->min_samples_leaf, left = before;
+    std::size_t minimum = options_->min_samples_leaf, left = before;
     BinRange range{bins, 0};
     for (std::uint32_t bin = 1; bin < bins; ++bin) {
         left += counts[bin];
-        if (left < least) continue;
-        if (rows - left < least) break;
+        if (left < minimum) continue;
+        if (rows - left < minimum) break;
         range.first = std::min(range.first, bin);
         range.last = bin;
     }
@@ -153,28 +157,28 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
         left = with_enough_rows(counts, place.bins, counts[0], node.rows.count);
     }
     ScanResult best;
-    double reduced;
+    double decrease;
     if (unconstrained()) {
         best = kernels_->scan(sums, right, left, node.scan);
-        reduced = reduction_from(best.score, node, options_->l2);
+        decrease = decrease_from_score(best.score, node, options_->l2);
     } else {
         best = scan_constrained(feature, sums, right, left, node);
-        reduced = best.score;
+        decrease = best.score;
     }
-    double gain = reduced / 2 - options_->min_split_gain;
+    double gain = decrease / 2 - options_->min_split_gain;
     Split split;
-    if (best.score < 0 || !(gain > node.least_gain)) return split;
+    if (best.score < 0 || !(gain > node.min_gain)) return split;
     split.gain = gain;
     split.feature = feature;
     split.bin = best.bin;
     split.left = best.left;
-    // Missing rows that weigh nothing stay where they were counted.
+    // Rows with missing values and weight 0 stay on the side where they were counted.
     bool no_missing = sums[0] == 0 && (counts == nullptr || counts[0] == 0);
     split.missing_left = no_missing ? left_is_heavier(best.left, node.total()) : best.missing_left;
     return split;
 }
 
-// The scan of grow_kernel.cpp where values are bounded: a split's score is then its reduction.
+// The scan of grow_kernel.cpp for bounded values; the score of a split is then its reduction.
 ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* sums,
                                          BinRange missing_right, BinRange missing_left,
                                          const SplitRequest& node) const {
@@ -185,16 +189,16 @@ ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* su
         for (std::uint32_t bin = range.first; bin <= range.last; ++bin) {
             Packed left = sums[bin] + (with_missing ? sums[0] : 0);
             if (!admissible(left, node.total())) continue;
-            double reduced = reduction(feature, left, node, options_->l2);
-            if (reduced > best.score) best = {reduced, bin, with_missing, left};
+            double decrease = loss_decrease(feature, left, node, options_->l2);
+            if (decrease > best.score) best = {decrease, bin, with_missing, left};
         }
     }
     return best;
 }
 
-// Levels in the order of their mean gradient: for one output the best of all subsets is a run of
-// that order (Fisher 1958). Missing values take part as a level of their own. Levels with too few
-// rows to have a mean worth sorting stay together, on the right.
+// Scans the levels in the order of their mean gradient: for one output the best of all subsets is
+// contiguous in that order (Fisher 1958). Missing values take part as a level of their own. Levels
+// with too few rows for a reliable mean stay together on the right.
 Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& node,
                                      const std::uint32_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
@@ -206,17 +210,17 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
     };
     std::vector<Level> levels;
     double mean_hessian = real(node.total()).h / static_cast<double>(node.rows.count);
-    double least = options_->min_samples_category * mean_hessian;
+    double minimum = options_->min_samples_category * mean_hessian;
     for (std::uint32_t bin = 0; bin < place.bins; ++bin) {
         Sums s = real(entries[bin]);
-        if (s.h > 0 && s.h >= least)
+        if (s.h > 0 && s.h >= minimum)
             levels.push_back({s.g / (s.h + options_->category_smoothing * mean_hessian), bin});
     }
     std::sort(levels.begin(), levels.end(), [](const Level& a, const Level& b) {
         return a.mean != b.mean ? a.mean < b.mean : a.bin < b.bin;
     });
     std::size_t longest = std::min<std::size_t>(levels.size(), options_->max_category_threshold);
-    std::size_t least_rows = options_->min_samples_leaf;
+    std::size_t min_rows = options_->min_samples_leaf;
     double best = -1;
     std::size_t best_length = 0;
     bool best_from_end = false;
@@ -229,10 +233,10 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
             left += entries[bin];
             if (counts != nullptr) {
                 left_rows += counts[bin];
-                if (left_rows < least_rows || node.rows.count - left_rows < least_rows) continue;
+                if (left_rows < min_rows || node.rows.count - left_rows < min_rows) continue;
             }
             if (!admissible(left, node.total())) continue;
-            double s = reduction(feature, left, node, l2);
+            double s = loss_decrease(feature, left, node, l2);
             if (s > best) {
                 best = s;
                 best_length = length;
@@ -242,7 +246,7 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
         }
     }
     double gain = best / 2 - options_->min_split_gain;
-    if (best < 0 || !(gain > node.least_gain)) return {};
+    if (best < 0 || !(gain > node.min_gain)) return {};
     Split split;
     split.gain = gain;
     split.feature = feature;
@@ -281,7 +285,7 @@ std::size_t SplitFinder::count_left(const Split& split, std::span<const std::uin
 
 Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node) const {
     std::vector<std::uint8_t> counted;
-    std::size_t least_rows = options_->min_samples_leaf;
+    std::size_t min_rows = options_->min_samples_leaf;
     while (true) {
         std::size_t best = candidates.size();
         for (std::size_t i = 0; i < candidates.size(); ++i)
@@ -294,7 +298,7 @@ Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node)
             return std::move(split);
         std::vector<std::uint32_t> counts = count_bins(split.feature, node.rows);
         std::size_t lefts = count_left(split, counts);
-        if (lefts >= least_rows && node.rows.count - lefts >= least_rows) return std::move(split);
+        if (lefts >= min_rows && node.rows.count - lefts >= min_rows) return std::move(split);
         split = search(split.feature, node, counts.data());
         counted.resize(candidates.size());
         counted[best] = 1;

@@ -1,4 +1,4 @@
-// Finding the best split of a node from its histogram.
+// Finds the best split of a node from its histogram.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace bosquet {
 
-// The units of this round's integer gradients, and the range of a single row's hessian in them.
+// The units of the integer gradients of a round, and the range of the Hessian of a single row in
+// these units.
 struct GradientScale {
     double gradient_unit = 1;
     double hessian_unit = 1;
-    std::int32_t least_hessian = 1;
-    std::int32_t greatest_hessian = 1;
+    std::int32_t min_hessian = 1;
+    std::int32_t max_hessian = 1;
 };
 
 struct Split {
@@ -30,13 +31,14 @@ struct Split {
     bool found() const { return gain > -std::numeric_limits<double>::infinity(); }
 };
 
-// The node a split is sought for.
+// The node for which a split is searched.
 struct SplitRequest {
     RowSet rows;
-    const Packed* histogram;  // running sums of quantitative features, entries of categorical ones
+    // Cumulative sums of quantitative features, entries of categorical ones.
+    const Packed* histogram;
     ValueBounds bounds;
     NodeScan scan;
-    double least_gain;  // a gain up to this may be rounding alone
+    double min_gain;  // gains up to this value may consist of rounding errors only
 
     Packed total() const { return scan.total; }
 };
@@ -51,17 +53,17 @@ class SplitFinder {
     SplitRequest request(RowSet rows, const Packed* histogram, Packed total,
                          const ValueBounds& bounds) const;
 
-    // The best split on one feature, counts of rows not yet looked at; `out` stays as it is if
-    // there is none.
+    // Finds the best split on one feature without checking the numbers of rows. `out` is unchanged
+    // if there is none.
     void best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const;
 
-    // The best of the candidates, one a feature, that leaves min_samples_leaf rows on each side.
-    // A histogram holds no counts: a hessian sum proves most candidates. Where it does not, the
-    // rows of each bin of that one feature are counted and, where a side has too few, its bins
-    // searched again.
+    // Returns the best of the candidates, one per feature, with at least min_samples_leaf rows on
+    // each side. Histograms hold no counts, but for most candidates the sum of Hessians proves that
+    // there are enough rows. If it does not, the rows per bin of that feature are counted and, if a
+    // side has too few, its bins are searched again.
     Split choose(std::span<Split> candidates, const SplitRequest& node) const;
 
-    // The value a node with these sums would take as a leaf.
+    // The value of a leaf with these sums.
     double leaf_value(Packed sum, const ValueBounds& bounds) const;
     const GradientScale& scale() const { return scale_; }
 
@@ -72,12 +74,13 @@ class SplitFinder {
     Sums real(Packed sum) const {
         return {gradient_of(sum) * scale_.gradient_unit, hessian_of(sum) * scale_.hessian_unit};
     }
-    // No constraint on values: the best value of a child is -G / (H + l2).
+    // Whether values have no constraints, so that the best value of a child is -G / (H + l2).
     bool unconstrained() const {
         return options_->max_delta_step == 0 && options_->monotone.empty();
     }
-    double reduction(std::uint32_t feature, Packed left, const SplitRequest& node, double l2) const;
-    double reduction_from(double score, const SplitRequest& node, double l2) const;
+    double loss_decrease(std::uint32_t feature, Packed left, const SplitRequest& node,
+                         double l2) const;
+    double decrease_from_score(double score, const SplitRequest& node, double l2) const;
     Split search(std::uint32_t feature, const SplitRequest& node,
                  const std::uint32_t* counts) const;
     Split search_ordered(std::uint32_t feature, const SplitRequest& node,
@@ -98,7 +101,7 @@ class SplitFinder {
     const GrowOptions* options_;
     const GrowKernels* kernels_;
     GradientScale scale_;
-    std::int32_t least_hessian_ = 1;  // of a child, in units
+    std::int32_t min_hessian_ = 1;  // minimum of a child, in units
 };
 
 }  // namespace bosquet

@@ -1,5 +1,4 @@
-// Numbers to and from bytes: little-endian whatever the machine, never a byte read that is not
-// there.
+// Writes and reads numbers as bytes: little-endian on every machine, never reading past the end.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ class ByteWriter {
     void fixed64(std::uint64_t value) { fixed(value, 8); }
     void real32(float value) { fixed32(std::bit_cast<std::uint32_t>(value)); }
     void real64(double value) { fixed64(std::bit_cast<std::uint64_t>(value)); }
-    // Seven bits a byte, lowest first; the highest bit says that more follow.
+    // Seven bits per byte, lowest first; the highest bit is set if more bytes follow.
     void varint(std::uint64_t value) {
         for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<std::uint8_t>(value | 0x80));
         out_.push_back(static_cast<std::uint8_t>(value));
@@ -46,7 +45,7 @@ class ByteWriter {
     std::vector<std::uint8_t> out_;
 };
 
-// Reads from the front; each call names what it reads, for the message if it is not there.
+// Reads from the front. `what` names the item for the error message if the bytes end.
 class ByteReader {
   public:
     explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -65,31 +64,32 @@ class ByteReader {
     float real32(const char* what) { return std::bit_cast<float>(fixed32(what)); }
     double real64(const char* what) { return std::bit_cast<double>(fixed64(what)); }
 
-    // A number below `limit`, in its shortest form.
+    // A number below `limit` in its shortest encoding.
     std::uint64_t varint(std::uint64_t limit, const char* what) {
         std::uint64_t value = 0;
         for (int shift = 0;; shift += 7) {
             std::uint8_t byte = bytes(1, what)[0];
-            if (shift == 63 && byte > 1) refuse(what, "is too large");
+            if (shift == 63 && byte > 1) reject(what, "is too large");
             value |= std::uint64_t{byte & 0x7fu} << shift;
             if (byte >= 0x80) continue;
-            if (byte == 0 && shift > 0) refuse(what, "is not written in its shortest form");
+            if (byte == 0 && shift > 0) reject(what, "is not encoded in its shortest form");
             break;
         }
-        if (value >= limit) refuse(what, "is out of range");
+        if (value >= limit) reject(what, "is out of range");
         return value;
     }
 
-    // A count of things of at least `size` bytes each: no more than the bytes left can hold, so
-    // that room for them may be asked for.
+    // The number of items of at least `size` bytes each. It is at most what the remaining bytes can
+    // hold, so that memory for the items can be allocated safely.
     std::size_t count(std::size_t size, const char* what) {
         std::uint64_t value = varint(~std::uint64_t{0}, what);
-        if (value > bytes_.size() / size) refuse(what, "is more than the file holds");
+        if (value > bytes_.size() / size)
+            reject(what, "is larger than the rest of the file can hold");
         return static_cast<std::size_t>(value);
     }
 
-    [[noreturn]] static void refuse(const char* what, const char* why) {
-        throw ModelFileError(std::string("bad model file: ") + what + ' ' + why);
+    [[noreturn]] static void reject(const char* what, const char* why) {
+        throw ModelFileError(std::string("invalid model file: ") + what + ' ' + why);
     }
 
   private:

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t kPolynomial = 0xC96C5795D7870F42;  // ECMA-182, bits reversed
 constexpr std::size_t kSlices = 8;
-constexpr std::size_t kPartBytes = 1 << 20;  // between two looks for an interrupt
+constexpr std::size_t kPartBytes = 1 << 20;  // between two checks for an interrupt
 
 using Tables = std::array<std::array<std::uint64_t, 256>, kSlices>;
 
-// tables[s][b]: what the byte b does to the checksum once s more bytes have followed it.
+// tables[s][b]: the effect of byte b on the checksum after s more bytes.
 constexpr Tables make_tables() {
     Tables tables{};
     for (std::uint64_t byte = 0; byte < 256; ++byte) {
@@ -40,7 +40,7 @@ std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t before
     while (bytes.size() >= kSlices) {
         std::size_t part = std::min(bytes.size(), kPartBytes) / kSlices * kSlices;
         check_interrupt(part);
-        // Eight bytes at a time: their lookups do not wait for each other.
+        // Eight bytes at a time: their lookups do not depend on each other.
         for (std::size_t at = 0; at < part; at += kSlices) {
             std::uint64_t next = 0;
             for (std::size_t i = 0; i < kSlices; ++i)

@@ -1,5 +1,5 @@
-// CRC-64/XZ: a change of up to 64 neighbouring bits is always found, any other with a chance of
-// 1 - 2^-64, and every language has it.
+// CRC-64/XZ: detects every change of up to 64 adjacent bits and any other change with probability 1
+// - 2^-64. Implementations exist in every language.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace bosquet {
 
-// Checksum of the bytes, or of what `before` is the checksum of followed by the bytes.
+// The checksum of the bytes. If `before` is the checksum of some data, the result is the checksum
+// of that data followed by the bytes.
 std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t before = 0);
 
 }  // namespace bosquet

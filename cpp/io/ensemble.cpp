@@ -12,25 +12,25 @@ namespace bosquet {
 
 namespace {
 
-// The first number of a node: 0 for a leaf, else 1 + 4 * feature + these.
+// The first number of a node is 0 for a leaf, otherwise 1 + 4 * feature + the flags below.
 constexpr std::uint64_t kCategorical = 2;
 constexpr std::uint64_t kMissingLeft = 1;
 
-// Flags of the section besides those of leaves (io/leaves.hpp).
+// Flags of the section in addition to those of leaves (io/leaves.hpp).
 constexpr std::uint64_t kCountedCovers = 8;
 constexpr std::uint64_t kAllFlags =
     kVectorLeaves | kListedNumbers | kListedVectors | kCountedCovers;
-// Whole numbers below this are exact as floats, and so are their sums if they stay below it.
+// Integers below this value are exact as floats, and so are sums that stay below it.
 constexpr std::uint64_t kMaxCount = 1 << 24;
 
-// Gains of targets near the largest are beyond single precision, and infinite in memory. Shares of
-// an infinite sum are no numbers, so a file has the largest number in its place.
+// The gains of huge targets exceed single precision and are infinite in memory. Shares of an
+// infinite sum would be NaN, so that a file holds the largest float instead.
 constexpr float kLargestGain = std::numeric_limits<float>::max();
 
-// By the least room that things take a count is judged before room is made for them.
+// The minimum size of an item; counts are checked with it before memory is allocated.
 constexpr std::size_t kRealBytes = 8;
 
-using Thresholds = std::vector<std::vector<double>>;  // by feature
+using Thresholds = std::vector<std::vector<double>>;  // one list per feature
 
 Thresholds thresholds_of(const Ensemble& ensemble) {
     Thresholds thresholds(ensemble.features);
@@ -47,7 +47,7 @@ bool is_count(float cover) {
            cover == std::floor(cover);
 }
 
-// Whether covers are numbers of rows, so that those of the leaves tell all.
+// Whether covers are numbers of rows, so that those of the leaves determine all others.
 bool covers_are_counts(const Ensemble& ensemble) {
     for (const Tree& tree : ensemble.trees)
         for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
@@ -60,15 +60,15 @@ bool covers_are_counts(const Ensemble& ensemble) {
     return true;
 }
 
-// From the covers of the leaves those of the splits: children stand behind their parents, so from
-// the end they come first.
-void add_up_covers(Tree& tree) {
+// Computes the covers of the splits from those of the leaves. Children come after their parents, so
+// that the loop runs from the end.
+void sum_covers(Tree& tree) {
     for (std::size_t at = tree.nodes.size(); at-- > 0;) {
         std::size_t left = tree.nodes[at].left;
         if (left == 0) continue;
         float cover = tree.stats[left].cover + tree.stats[left + 1].cover;
         if (!(cover < static_cast<float>(kMaxCount)))
-            ByteReader::refuse("the cover of a split", "is too large");
+            ByteReader::reject("the cover of a split", "is too large");
         tree.stats[at].cover = cover;
     }
 }
@@ -87,9 +87,9 @@ void write_set(const Tree& tree, const Node& node, ByteWriter& out) {
 void read_set(ByteReader& in, Tree& tree, Node& node) {
     auto set = in.bytes(in.count(1, "the size of a category set"), "a category set");
     if (!set.empty() && set.back() == 0)
-        ByteReader::refuse("a category set", "is not written in its shortest form");
+        ByteReader::reject("a category set", "is not encoded in its shortest form");
     std::size_t begin = tree.category_words.size(), words = (set.size() + 3) / 4;
-    if (begin + words > 0xffffffffu) ByteReader::refuse("a category set", "is too large");
+    if (begin + words > 0xffffffffu) ByteReader::reject("a category set", "is too large");
     tree.category_words.resize(begin + words);
     for (std::size_t i = 0; i < set.size(); ++i)
         tree.category_words[begin + i / 4] |= std::uint32_t{set[i]} << (8 * (i % 4));
@@ -114,8 +114,8 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter
                 write_set(tree, node, out);
             } else {
                 const std::vector<double>& table = thresholds[node.feature()];
-                auto place = std::lower_bound(table.begin(), table.end(), node.number, before);
-                out.varint(static_cast<std::uint64_t>(place - table.begin()));
+                auto position = std::lower_bound(table.begin(), table.end(), node.number, before);
+                out.varint(static_cast<std::uint64_t>(position - table.begin()));
             }
             out.real32(std::clamp(tree.stats[at].gain, -kLargestGain, kLargestGain));
         }
@@ -123,24 +123,23 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter
     }
 }
 
-// Reads trees, one after the other.
+// Reads trees one after another.
 class TreeReader {
   public:
     TreeReader(ByteReader& in, const Thresholds& thresholds, const LeafReader& leaves,
                bool counted_covers)
         : in_(&in), thresholds_(&thresholds), leaves_(&leaves), counted_(counted_covers) {}
 
-    // The least that a tree takes: its size and a leaf.
-    std::size_t least_bytes() const { return 1 + least_leaf_bytes(); }
+    // The minimum size of a tree in bytes: its node count and one leaf.
+    std::size_t min_bytes() const { return 1 + min_leaf_bytes(); }
 
     Tree read() {
         Tree tree;
-        std::size_t splits =
-            in_->count(least_split_bytes() + least_leaf_bytes(), "the size of a tree");
-        if (splits > kMaxTreeNodes / 2) ByteReader::refuse("the size of a tree", "is too large");
+        std::size_t splits = in_->count(min_split_bytes() + min_leaf_bytes(), "the size of a tree");
+        if (splits > kMaxTreeNodes / 2) ByteReader::reject("the size of a tree", "is too large");
         tree.nodes.resize(2 * splits + 1);
         tree.stats.resize(2 * splits + 1);
-        leaves_->make_room(splits + 1, tree);
+        leaves_->reserve(splits + 1, tree);
         for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
             std::uint64_t head = in_->varint(4 * std::uint64_t{Node::kMaxFeature}, "a node");
             if (head == 0)
@@ -148,13 +147,13 @@ class TreeReader {
             else
                 read_split(head, splits, tree, tree.nodes[at], tree.stats[at]);
         }
-        if (counted_) add_up_covers(tree);
+        if (counted_) sum_covers(tree);
         return tree;
     }
 
   private:
-    std::size_t least_leaf_bytes() const { return 1 + leaves_->least_bytes() + (counted_ ? 1 : 4); }
-    std::size_t least_split_bytes() const { return 1 + 1 + 1 + 4 + (counted_ ? 0 : 4); }
+    std::size_t min_leaf_bytes() const { return 1 + leaves_->min_bytes() + (counted_ ? 1 : 4); }
+    std::size_t min_split_bytes() const { return 1 + 1 + 1 + 4 + (counted_ ? 0 : 4); }
 
     void read_leaf(Tree& tree, Node& leaf, NodeStats& stats) {
         leaves_->read(*in_, tree, leaf);
@@ -168,7 +167,7 @@ class TreeReader {
                     NodeStats& stats) {
         std::uint64_t feature = (head - 1) / 4;
         if (feature >= thresholds_->size())
-            ByteReader::refuse("the feature of a split", "does not exist");
+            ByteReader::reject("the feature of a split", "does not exist");
         node.tag = static_cast<std::uint32_t>(feature);
         if ((head - 1) & kMissingLeft) node.tag |= Node::kMissingLeft;
         node.left = static_cast<std::uint32_t>(2 * in_->varint(splits, "the child of a split") + 1);
@@ -181,7 +180,7 @@ class TreeReader {
         }
         stats.gain = in_->real32("the gain of a split");
         if (!(std::abs(stats.gain) <= kLargestGain))
-            ByteReader::refuse("the gain of a split", "is not finite");
+            ByteReader::reject("the gain of a split", "is not finite");
         if (!counted_) stats.cover = in_->real32("the cover of a split");
     }
 
@@ -197,11 +196,11 @@ Thresholds read_thresholds(ByteReader& in, std::size_t features) {
         table.resize(in.count(kRealBytes, "the number of thresholds"));
         for (double& threshold : table) {
             threshold = in.real64("a threshold");
-            if (std::isnan(threshold)) ByteReader::refuse("a threshold", "is not a number");
+            if (std::isnan(threshold)) ByteReader::reject("a threshold", "is NaN");
         }
         for (std::size_t i = 1; i < table.size(); ++i)
             if (!before(table[i - 1], table[i]))
-                ByteReader::refuse("a list of thresholds", "does not ascend");
+                ByteReader::reject("a list of thresholds", "is not in ascending order");
     }
     return thresholds;
 }
@@ -216,7 +215,7 @@ void write_ensemble(const Ensemble& ensemble, ByteWriter& out) {
     out.varint(leaves.flags() | (counted_covers ? kCountedCovers : 0));
     out.varint(ensemble.features);
     out.varint(ensemble.outputs);
-    for (double start : ensemble.base) out.real64(start);
+    for (double base : ensemble.base) out.real64(base);
     for (std::uint32_t levels : ensemble.categories) out.varint(levels);
     Thresholds thresholds = thresholds_of(ensemble);
     for (const std::vector<double>& table : thresholds) {
@@ -237,14 +236,14 @@ Ensemble read_ensemble(std::span<const std::uint8_t> section) {
     std::uint64_t flags = in.varint(kAllFlags + 1, "the flags");
     ensemble.vector_leaves = (flags & kVectorLeaves) != 0;
     std::size_t features = in.count(2, "the number of features");
-    if (features > Node::kMaxFeature) ByteReader::refuse("the number of features", "is too large");
+    if (features > Node::kMaxFeature) ByteReader::reject("the number of features", "is too large");
     ensemble.features = static_cast<std::uint32_t>(features);
     std::size_t outputs = in.count(kRealBytes, "the number of outputs");
     ensemble.outputs = static_cast<std::uint32_t>(outputs);
-    if (ensemble.outputs != outputs) ByteReader::refuse("the number of outputs", "is too large");
-    if (outputs == 0) ByteReader::refuse("the ensemble", "has no output");
+    if (ensemble.outputs != outputs) ByteReader::reject("the number of outputs", "is too large");
+    if (outputs == 0) ByteReader::reject("the ensemble", "has no output");
     ensemble.base.resize(outputs);
-    for (double& start : ensemble.base) start = in.real64("the base");
+    for (double& base : ensemble.base) base = in.real64("the base");
     ensemble.categories.resize(features);
     for (std::uint32_t& levels : ensemble.categories)
         levels = static_cast<std::uint32_t>(
@@ -253,14 +252,14 @@ Ensemble read_ensemble(std::span<const std::uint8_t> section) {
     LeafReader leaves(flags, outputs);
     leaves.read_lists(in);
     TreeReader reader(in, thresholds, leaves, (flags & kCountedCovers) != 0);
-    std::size_t trees = in.count(reader.least_bytes(), "the number of trees");
+    std::size_t trees = in.count(reader.min_bytes(), "the number of trees");
     ensemble.trees.reserve(trees);
     for (std::size_t t = 0; t < trees; ++t) {
         ensemble.trees.push_back(reader.read());
         check_interrupt(128 * ensemble.trees.back().nodes.size());
     }
-    if (in.remaining() != 0) ByteReader::refuse("the ensemble", "is followed by more bytes");
-    if (auto fault = find_fault(ensemble)) throw ModelFileError("bad model file: " + *fault);
+    if (in.remaining() != 0) ByteReader::reject("the ensemble", "is followed by more bytes");
+    if (auto fault = find_fault(ensemble)) throw ModelFileError("invalid model file: " + *fault);
     return ensemble;
 }
 

@@ -11,7 +11,7 @@ namespace bosquet {
 
 void write_ensemble(const Ensemble& ensemble, ByteWriter& out);
 
-// Takes the whole section; ModelFileError unless it is a valid ensemble to the last byte.
+// Reads a whole section. Throws ModelFileError unless it is a valid ensemble up to the last byte.
 Ensemble read_ensemble(std::span<const std::uint8_t> section);
 
 }  // namespace bosquet

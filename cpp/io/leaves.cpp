@@ -31,8 +31,8 @@ bool LeafWriter::vector_before(const double* a, const double* b) const {
     return ascend({a, ensemble_->outputs}, {b, ensemble_->outputs});
 }
 
-// A list pays when at most half of what refers to it is distinct. Each tree's leaves are sorted by
-// themselves first: most of what there is to sort is the same over and over.
+// A list saves space if at most half of the references to it are distinct. The leaves of each tree
+// are made distinct first, because most values repeat within a tree.
 void LeafWriter::list_vectors() {
     auto in_order = [&](const double* a, const double* b) { return vector_before(a, b); };
     auto same = [&](const double* a, const double* b) { return !vector_before(a, b); };
@@ -96,16 +96,16 @@ void LeafWriter::write_lists(ByteWriter& out) const {
 
 void LeafWriter::write_number(double number, ByteWriter& out) const {
     if (!(flags_ & kListedNumbers)) return out.real64(number);
-    auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number, before);
-    out.varint(static_cast<std::uint64_t>(place - numbers_.begin()));
+    auto position = std::lower_bound(numbers_.begin(), numbers_.end(), number, before);
+    out.varint(static_cast<std::uint64_t>(position - numbers_.begin()));
 }
 
 void LeafWriter::write(const Tree& tree, const Node& leaf, ByteWriter& out) const {
     std::span<const double> values = ensemble_->values_of(tree, leaf);
     if (flags_ & kListedVectors) {
         auto in_order = [&](const double* a, const double* b) { return vector_before(a, b); };
-        auto place = std::lower_bound(vectors_.begin(), vectors_.end(), values.data(), in_order);
-        out.varint(static_cast<std::uint64_t>(place - vectors_.begin()));
+        auto position = std::lower_bound(vectors_.begin(), vectors_.end(), values.data(), in_order);
+        out.varint(static_cast<std::uint64_t>(position - vectors_.begin()));
         return;
     }
     for (double value : values) write_number(value, out);
@@ -114,9 +114,10 @@ void LeafWriter::write(const Tree& tree, const Node& leaf, ByteWriter& out) cons
 LeafReader::LeafReader(std::uint64_t flags, std::size_t outputs)
     : flags_(flags), outputs_(outputs) {
     if (!(flags & kListedVectors)) return;
-    if (!(flags & kVectorLeaves)) ByteReader::refuse("the ensemble", "lists vectors and has none");
+    if (!(flags & kVectorLeaves))
+        ByteReader::reject("the ensemble", "has a list of vectors, but its leaves are not vectors");
     if (outputs > kMaxListedOutputs)
-        ByteReader::refuse("the ensemble", "lists vectors of too many outputs");
+        ByteReader::reject("the ensemble", "has a list of vectors with too many outputs");
 }
 
 void LeafReader::read_lists(ByteReader& in) {
@@ -124,30 +125,30 @@ void LeafReader::read_lists(ByteReader& in) {
         numbers_.resize(in.count(8, "the number of listed values"));
         for (double& number : numbers_) number = in.real64("a listed value");
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            if (!std::isfinite(numbers_[i])) ByteReader::refuse("a listed value", "is not finite");
+            if (!std::isfinite(numbers_[i])) ByteReader::reject("a listed value", "is not finite");
             if (i > 0 && !before(numbers_[i - 1], numbers_[i]))
-                ByteReader::refuse("the list of values", "does not ascend");
+                ByteReader::reject("the list of values", "is not in ascending order");
         }
     }
     if (!(flags_ & kListedVectors)) return;
-    std::size_t count = in.count(outputs_ * least_number_bytes(), "the number of listed vectors");
+    std::size_t count = in.count(outputs_ * min_number_bytes(), "the number of listed vectors");
     vectors_.resize(count * outputs_);
     for (double& number : vectors_) {
         number = read_number(in);
-        if (!std::isfinite(number)) ByteReader::refuse("a listed vector", "is not finite");
+        if (!std::isfinite(number)) ByteReader::reject("a listed vector", "is not finite");
     }
     std::span<const double> all(vectors_);
     for (std::size_t i = 1; i < count; ++i)
         if (!ascend(all.subspan((i - 1) * outputs_, outputs_), all.subspan(i * outputs_, outputs_)))
-            ByteReader::refuse("the list of vectors", "does not ascend");
+            ByteReader::reject("the list of vectors", "is not in ascending order");
 }
 
-std::size_t LeafReader::least_bytes() const {
+std::size_t LeafReader::min_bytes() const {
     if (flags_ & kListedVectors) return 1;
-    return (flags_ & kVectorLeaves ? outputs_ : 1) * least_number_bytes();
+    return (flags_ & kVectorLeaves ? outputs_ : 1) * min_number_bytes();
 }
 
-void LeafReader::make_room(std::size_t leaves, Tree& tree) const {
+void LeafReader::reserve(std::size_t leaves, Tree& tree) const {
     if (flags_ & kVectorLeaves) tree.leaf_values.reserve(leaves * outputs_);
 }
 
@@ -164,8 +165,8 @@ void LeafReader::read(ByteReader& in, Tree& tree, Node& leaf) const {
     std::vector<double>& values = tree.leaf_values;
     leaf.number = static_cast<double>(values.size() / outputs_);
     if (flags_ & kListedVectors) {
-        auto place = in.varint(vectors_.size() / outputs_, "the vector of a leaf");
-        auto vector = vectors_.begin() + static_cast<std::ptrdiff_t>(place * outputs_);
+        auto index = in.varint(vectors_.size() / outputs_, "the vector of a leaf");
+        auto vector = vectors_.begin() + static_cast<std::ptrdiff_t>(index * outputs_);
         values.insert(values.end(), vector, vector + static_cast<std::ptrdiff_t>(outputs_));
         return;
     }

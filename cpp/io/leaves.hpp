@@ -1,5 +1,5 @@
-// How a model file holds what leaves add (docs/format.md): number by number, or as places in lists
-// of the distinct numbers and the distinct vectors.
+// The leaf values in a model file (docs/format.md): stored directly, or as indices into lists of
+// the distinct numbers and the distinct vectors.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ constexpr std::uint64_t kVectorLeaves = 1;
 constexpr std::uint64_t kListedNumbers = 2;
 constexpr std::uint64_t kListedVectors = 4;
 
-// A listed vector takes a byte in the file and eight an output in memory. A bound on the outputs
-// keeps a small file from asking for all the memory there is.
+// A reference to a listed vector takes one byte in the file and eight bytes per output in memory.
+// The limit on the outputs prevents a small file from allocating huge amounts of memory.
 constexpr std::size_t kMaxListedOutputs = 32;
 
-// Orders numbers, and -0 before +0, so that each keeps its bits.
+// Orders numbers, with -0 before +0, so that both keep their bits.
 bool before(double a, double b);
 
-// Sorts, and leaves one of each.
+// Sorts the numbers and removes duplicates.
 void make_distinct(std::vector<double>& numbers);
 
 class LeafWriter {
@@ -44,8 +44,8 @@ class LeafWriter {
 
     const Ensemble* ensemble_;
     std::uint64_t flags_;
-    std::vector<double> numbers_;         // distinct, in order; empty: not listed
-    std::vector<const double*> vectors_;  // likewise
+    std::vector<double> numbers_;         // distinct and sorted; empty: no list
+    std::vector<const double*> vectors_;  // the same for vectors
 };
 
 class LeafReader {
@@ -53,21 +53,21 @@ class LeafReader {
     LeafReader(std::uint64_t flags, std::size_t outputs);
 
     void read_lists(ByteReader& in);
-    // The least that a leaf's part takes in the file.
-    std::size_t least_bytes() const;
-    // Asks for the room that the vectors of a tree's leaves will take.
-    void make_room(std::size_t leaves, Tree& tree) const;
-    // Gives the leaf its value, or the next vector of the tree.
+    // The minimum size of a leaf's value in the file.
+    std::size_t min_bytes() const;
+    // Reserves memory for the vectors of a tree's leaves.
+    void reserve(std::size_t leaves, Tree& tree) const;
+    // Sets the value of the leaf, or appends the next vector to the tree.
     void read(ByteReader& in, Tree& tree, Node& leaf) const;
 
   private:
     double read_number(ByteReader& in) const;
-    std::size_t least_number_bytes() const { return flags_ & kListedNumbers ? 1 : 8; }
+    std::size_t min_number_bytes() const { return flags_ & kListedNumbers ? 1 : 8; }
 
     std::uint64_t flags_;
     std::size_t outputs_;
     std::vector<double> numbers_;
-    std::vector<double> vectors_;  // one behind the other
+    std::vector<double> vectors_;  // concatenated
 };
 
 }  // namespace bosquet

@@ -12,13 +12,14 @@ namespace bosquet {
 
 namespace {
 
-// A byte that is no text, the name, and the line ends that a transfer as text would change.
+// A byte that does not occur in text, the name, and line ends that a transfer in text mode would
+// change.
 constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'B', 'S', 'Q', '\r', '\n', 0x1a, '\n'};
-// Formats 1 to 3 were never released, and are not read.
+// Formats 1 to 3 were never released and are not supported.
 constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kLengthAt = 16;
 constexpr std::size_t kChecksumAt = 24;
-constexpr std::size_t kHeadBytes = 32;
+constexpr std::size_t kHeaderBytes = 32;
 
 constexpr std::uint32_t tag(const char (&name)[5]) {
     std::uint32_t value = 0;
@@ -29,36 +30,39 @@ constexpr std::uint32_t kMetadata = tag("META");
 constexpr std::uint32_t kEnsemble = tag("TREE");
 constexpr std::uint32_t kPart = tag("PART");
 
-// Of everything but the checksum itself.
+// The checksum of the whole file except the checksum itself.
 std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
-    return checksum(file.subspan(kHeadBytes), checksum(file.first(kChecksumAt)));
+    return checksum(file.subspan(kHeaderBytes), checksum(file.first(kChecksumAt)));
 }
 
-void check_head(std::span<const std::uint8_t> file) {
+void check_header(std::span<const std::uint8_t> file) {
     ByteReader in(file);
     auto magic = in.bytes(std::min(kMagic.size(), file.size()), "its first bytes");
     if (!std::equal(magic.begin(), magic.end(), kMagic.begin()) || magic.empty())
-        throw ModelFileError("this is not a Bosquet model file");
-    if (file.size() < kHeadBytes) throw ModelFileError("the model file ends inside its head");
+        throw ModelFileError(
+            "this is not a Bosquet model file: it does not start with the signature of one");
+    if (file.size() < kHeaderBytes) throw ModelFileError("the model file ends inside its header");
     std::uint32_t version = in.fixed32("the version");
     if (version > kVersion)
         throw ModelFileError("the model file has format " + std::to_string(version) +
-                             ": it was written by a newer version of Bosquet, or is damaged");
+                             ", but this version of Bosquet reads format " +
+                             std::to_string(kVersion) +
+                             "; the file was written by a newer version or is damaged");
     if (version < kVersion)
         throw ModelFileError("the model file has format " + std::to_string(version) +
-                             ", which was never released, or is damaged; fit the model again with "
-                             "this version of Bosquet and save it");
-    if (in.fixed32("the head") != 0) ByteReader::refuse("a reserved number", "is not zero");
+                             ", which was never released; the file is damaged or from a "
+                             "development version, so fit the model again and save it");
+    if (in.fixed32("the header") != 0) ByteReader::reject("a reserved field", "is not zero");
     std::uint64_t length = in.fixed64("the length");
     if (length != file.size())
         throw ModelFileError("the model file should have " + std::to_string(length) +
                              " bytes but has " + std::to_string(file.size()));
     if (in.fixed64("the checksum") != checksum_of(file))
-        throw ModelFileError("the model file is damaged: its checksum does not fit");
+        throw ModelFileError("the model file is damaged: its checksum does not match its content");
 }
 
 std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted, const char* what) {
-    if (in.fixed32(what) != wanted) ByteReader::refuse(what, "is not where it should be");
+    if (in.fixed32(what) != wanted) ByteReader::reject(what, "is missing or out of order");
     std::uint64_t length = in.fixed64(what);
     return in.bytes(length, what);
 }
@@ -69,12 +73,12 @@ void write_section(ByteWriter& out, std::uint32_t name, Bytes bytes) {
     out.bytes(bytes);
 }
 
-// The head and the description.
+// Writes the header and the metadata.
 void begin_file(ByteWriter& out, Bytes metadata) {
     out.bytes(kMagic);
     out.fixed32(kVersion);
     out.fixed32(0);
-    out.fixed64(0);  // the length and the checksum, known at the end
+    out.fixed64(0);  // length and checksum, filled in by end_file
     out.fixed64(0);
     write_section(out, kMetadata, metadata);
 }
@@ -100,11 +104,11 @@ std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
 }
 
 ModelFile read_model(std::span<const std::uint8_t> file) {
-    check_head(file);
-    ByteReader in(file.subspan(kHeadBytes));
+    check_header(file);
+    ByteReader in(file.subspan(kHeaderBytes));
     auto metadata = read_section(in, kMetadata, "the metadata section");
     auto ensemble = read_section(in, kEnsemble, "the ensemble section");
-    if (in.remaining() != 0) ByteReader::refuse("the last section", "is followed by more bytes");
+    if (in.remaining() != 0) ByteReader::reject("the last section", "is followed by more bytes");
     return {read_ensemble(ensemble), {metadata.begin(), metadata.end()}};
 }
 
@@ -116,8 +120,8 @@ std::vector<std::uint8_t> write_parts(std::span<const Bytes> parts, Bytes metada
 }
 
 ModelParts read_parts(Bytes file) {
-    check_head(file);
-    ByteReader in(file.subspan(kHeadBytes));
+    check_header(file);
+    ByteReader in(file.subspan(kHeaderBytes));
     ModelParts found;
     found.metadata = read_section(in, kMetadata, "the metadata section");
     while (in.remaining() != 0) found.parts.push_back(read_section(in, kPart, "a part"));
@@ -125,9 +129,9 @@ ModelParts read_parts(Bytes file) {
 }
 
 bool holds_parts(Bytes file) {
-    constexpr std::size_t kSectionHead = 12;
-    if (file.size() < kHeadBytes + kSectionHead) return false;
-    ByteReader in(file.subspan(kHeadBytes + 4));
+    constexpr std::size_t kSectionHeaderBytes = 12;
+    if (file.size() < kHeaderBytes + kSectionHeaderBytes) return false;
+    ByteReader in(file.subspan(kHeaderBytes + 4));
     std::uint64_t length = in.fixed64("the metadata section");
     if (length > in.remaining() || in.remaining() - length < 4) return false;
     in.bytes(length, "the metadata section");

@@ -1,6 +1,6 @@
-// The model file: a frame that tells what it is and whether it is whole, around a description and
-// either trees or other model files. The one reader of untrusted bytes; whatever it is given, it
-// returns a sound model or throws ModelFileError.
+// The model file: a header with a signature, length and checksum, then metadata, then either trees
+// or other model files. This is the only reader of untrusted bytes: for any input it returns a
+// valid model or throws ModelFileError.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace bosquet {
 
 struct ModelFile {
     Ensemble ensemble;
-    std::vector<std::uint8_t> metadata;  // nothing to the core: text that its caller understands
+    std::vector<std::uint8_t> metadata;  // opaque to the core; the caller interprets it
 };
 
 std::vector<std::uint8_t> write_model(const Ensemble& ensemble,
@@ -22,15 +22,15 @@ ModelFile read_model(std::span<const std::uint8_t> file);
 
 using Bytes = std::span<const std::uint8_t>;
 
-// A model made of others: each part is a whole model file, of either kind.
+// A model that consists of other models: each part is a complete model file of either kind.
 struct ModelParts {
-    std::vector<Bytes> parts;  // where they lie in the file
+    std::vector<Bytes> parts;  // views into the file
     Bytes metadata;
 };
 
 std::vector<std::uint8_t> write_parts(std::span<const Bytes> parts, Bytes metadata);
 ModelParts read_parts(Bytes file);
-// Which of the two readers to give a file to; checks no more than it needs to tell.
+// Whether read_parts is the reader for the file; checks only what is needed to decide.
 bool holds_parts(Bytes file);
 
 }  // namespace bosquet

@@ -1,4 +1,4 @@
-// The loops over rows of each loss.
+// The loops over rows for each loss.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace bosquet {
 
-// Of one row and one output. Single precision: what is lost is far below what a leaf averages out.
+// Gradient and Hessian of one row and one output. Single precision is enough: the rounding errors
+// are small compared with what a leaf averages over.
 struct GradientPair {
     float g, h;
 };
 
-// `weight` is null where all rows weigh 1.
+// `weight` is nullptr if all weights are 1.
 using GradientLoop = void (*)(const double* target, const double* raw, const double* weight,
                               double parameter, std::size_t count, GradientPair* out);
 using ValueLoop = double (*)(const double* target, const double* raw, const double* weight,
@@ -23,17 +24,17 @@ using ResponseLoop = void (*)(const double* raw, std::size_t count, double* out)
 
 struct LossKernels {
     GradientLoop gradients[static_cast<int>(FormulaName::count)];
-    // The sum over the rows, in an order that depends on the count alone.
+    // The sum over the rows, in an order that depends only on the count.
     ValueLoop values[static_cast<int>(FormulaName::count)];
-    // Softmax over `classes` outputs that lie `stride` apart; target is the number of a class.
+    // Softmax over `classes` outputs at a distance of `stride`; the target is a class number.
     void (*softmax_gradients)(const double* target, const double* raw, const double* weight,
                               std::size_t stride, std::size_t classes, std::size_t count,
                               GradientPair* out);
     double (*softmax_value)(const double* target, const double* raw, const double* weight,
                             std::size_t stride, std::size_t classes, std::size_t count);
-    // For two classes the probabilities of both, side by side.
+    // For two classes the probabilities of both classes, row by row.
     ResponseLoop responses[static_cast<int>(FormulaName::count)];
-    // Probabilities of `count` rows whose `classes` raw predictions lie side by side.
+    // Probabilities of `count` rows; the `classes` raw predictions of a row are contiguous.
     void (*softmax_responses)(const double* raw, std::size_t classes, std::size_t count,
                               double* out);
 };

@@ -34,12 +34,13 @@ constexpr double (*kConstant[])(double) = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 FormulaName formula_named(std::string_view name) {
     for (int i = 0; i < static_cast<int>(FormulaName::count); ++i)
         if (kTraits[i].name == name) return static_cast<FormulaName>(i);
-    throw InputError("unknown loss '" + std::string(name) + "'");
+    throw InputError("loss='" + std::string(name) +
+                     "' is unknown; _core.all_losses() lists the names");
 }
 
-constexpr std::uint32_t kMostOutputs = 1u << 20;
+constexpr std::uint32_t kMaxOutputs = 1u << 20;
 
-int number(FormulaName formula) { return static_cast<int>(formula); }
+int index_of(FormulaName formula) { return static_cast<int>(formula); }
 
 }  // namespace
 
@@ -52,32 +53,38 @@ Loss::Loss(std::string_view name, std::uint32_t outputs, std::uint32_t targets,
       targets_(targets),
       softmax_(formula_ == FormulaName::log_loss && outputs > 1),
       parameters_(std::move(parameters)) {
-    if (outputs == 0 || outputs > kMostOutputs)
-        throw InputError("a loss has 1 to " + std::to_string(kMostOutputs) + " outputs, not " +
-                         std::to_string(outputs));
+    if (outputs == 0 || outputs > kMaxOutputs)
+        throw InputError("outputs=" + std::to_string(outputs) +
+                         " is out of range; a loss has 1 to " + std::to_string(kMaxOutputs) +
+                         " outputs");
     if (targets != 1 && targets != outputs)
-        throw InputError("a loss has one target, or one for each output");
+        throw InputError("targets=" + std::to_string(targets) +
+                         " must be 1 or the number of outputs (" + std::to_string(outputs) + ")");
     if (softmax_ && targets != 1)
-        throw InputError("the log loss of several classes has one target");
+        throw InputError("targets=" + std::to_string(targets) +
+                         " must be 1 for the log loss of several classes");
     check_parameters();
     parameters_.resize(outputs, parameters_.empty() ? 0.0 : parameters_.back());
     deltas_ = parameters_;
 }
 
-const LossTraits& Loss::traits() const { return kTraits[number(formula_)]; }
+const LossTraits& Loss::traits() const { return kTraits[index_of(formula_)]; }
 
 void Loss::check_parameters() const {
     std::string name(traits().name);
     if (!traits().has_parameter()) {
-        if (!parameters_.empty()) throw InputError("loss '" + name + "' has no parameter");
+        if (!parameters_.empty())
+            throw InputError("loss='" + name + "' takes no parameters; pass an empty list");
         return;
     }
     if (parameters_.size() != 1 && parameters_.size() != outputs_)
-        throw InputError("loss '" + name + "' takes one parameter, or one for each output");
+        throw InputError(
+            "parameters has " + std::to_string(parameters_.size()) + " entries, but loss='" + name +
+            "' takes one parameter or one per output (" + std::to_string(outputs_) + ")");
     ParameterRange range = traits().parameter;
     for (double parameter : parameters_)
         if (!(range.low < parameter && parameter < range.high))
-            throw InputError("the parameter of loss '" + name + "' is " +
+            throw InputError("the parameter of loss='" + name + "' is " +
                              std::to_string(parameter) + "; it must lie between " +
                              std::to_string(range.low) + " and " + std::to_string(range.high));
 }
@@ -86,8 +93,8 @@ void Loss::check_classes(std::span<const double> target) const {
     for (std::size_t i = 0; softmax_ && i < target.size(); ++i)
         if (!(target[i] >= 0 && target[i] < outputs_ && target[i] == std::floor(target[i])))
             throw InputError("the target of row " + std::to_string(i) +
-                             " is not the number of one of the " + std::to_string(outputs_) +
-                             " classes");
+                             " is not a class number; it must be an integer in [0, " +
+                             std::to_string(outputs_) + ")");
 }
 
 void Loss::start_round(const LossData& data) {
@@ -112,7 +119,7 @@ void Loss::gradients(const LossData& data, Range rows, Isa isa, GradientPair* ou
         return;
     }
     for (std::uint32_t k = 0; k < outputs_; ++k)
-        kernels.gradients[number(formula_)](
+        kernels.gradients[index_of(formula_)](
             target_of(data, k) + rows.begin, data.raw + k * data.stride + rows.begin, weight,
             deltas_[k], rows.size(), out + k * data.stride + rows.begin);
 }
@@ -125,9 +132,9 @@ double Loss::value(const LossData& data, Range rows, Isa isa) const {
                                      data.stride, outputs_, rows.size());
     double sum = 0;
     for (std::uint32_t k = 0; k < outputs_; ++k)
-        sum += kernels.values[number(formula_)](target_of(data, k) + rows.begin,
-                                                data.raw + k * data.stride + rows.begin, weight,
-                                                deltas_[k], rows.size());
+        sum += kernels.values[index_of(formula_)](target_of(data, k) + rows.begin,
+                                                  data.raw + k * data.stride + rows.begin, weight,
+                                                  deltas_[k], rows.size());
     return sum;
 }
 
@@ -141,7 +148,7 @@ void Loss::responses(const double* raw, std::size_t rows, Isa isa, double* out) 
     if (softmax_)
         kernels.softmax_responses(raw, outputs_, rows, out);
     else
-        kernels.responses[number(formula_)](raw, rows * outputs_, out);
+        kernels.responses[index_of(formula_)](raw, rows * outputs_, out);
 }
 
 std::vector<double> Loss::best_constants(const LossData& data) const {
@@ -160,7 +167,7 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
     }
     for (std::uint32_t k = 0; k < outputs_; ++k) {
         const double* y = target_of(data, k);
-        if (auto constant = kConstant[number(formula_)]) {
+        if (auto constant = kConstant[index_of(formula_)]) {
             double sum = 0, total = 0;
             for (std::size_t i = 0; i < data.rows; ++i) {
                 sum += weight(i) * y[i];
@@ -170,8 +177,8 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
         } else {
             std::vector<Point> points(data.rows);
             for (std::size_t i = 0; i < data.rows; ++i) points[i] = {y[i], 0.0, weight(i)};
-            // Huber's delta is not known before there are residuals: Friedman starts from the
-            // median.
+            // The delta of Huber's loss is unknown before there are residuals. As in Friedman
+            // (2001), the median is the start.
             constants[k] = minimise(points, k);
         }
     }
@@ -187,8 +194,8 @@ double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows
     for (std::uint32_t row : rows) {
         Point point{y[row], f[row], data.weight != nullptr ? data.weight[row] : 1.0};
         if (softmax_) {
-            // With the other outputs held, class k against the rest is a two-class problem whose
-            // raw score is f_k - log sum of the others' e^f.
+            // With the other outputs fixed, class k against the rest is a two-class problem with
+            // the raw score f_k - log(sum of e^f over the other classes).
             double top = -1e300, total = 0;
             for (std::uint32_t k = 0; k < outputs_; ++k)
                 if (k != output) top = std::max(top, data.raw[k * data.stride + row]);
@@ -223,19 +230,20 @@ double Loss::minimise(std::vector<Point>& points, std::uint32_t output) const {
     return search(points, output);
 }
 
-// A step of 1e-12 is as good as none, but not where the residuals themselves are that small.
-double Loss::unit_of(const std::vector<Point>& points) {
+// The unit of the tolerance of the search: steps below 1e-12 are ignored, except if the residuals
+// themselves are small.
+double Loss::tolerance_unit(const std::vector<Point>& points) {
     double largest = 0;
     for (const Point& p : points) largest = std::max(largest, std::abs(p.y - p.f));
     return largest > 0 && largest < 0x1p-10 ? largest : 1;
 }
 
-// The loss is convex in c: its derivative's sign change is bracketed, then Newton steps close in,
-// with a bisection wherever one would leave the bracket.
+// The loss is convex in c. The sign change of its derivative is bracketed, then refined by Newton
+// steps, with a bisection where a Newton step would leave the bracket.
 double Loss::search(const std::vector<Point>& points, std::uint32_t output) const {
-    PointDerivatives derivatives = kDerivatives[number(formula_)];
+    PointDerivatives derivatives = kDerivatives[index_of(formula_)];
     double parameter = deltas_[output];
-    auto at = [&](double c) {
+    auto derivatives_at = [&](double c) {
         Derivatives sum{0, 0};
         for (const Point& p : points) {
             Derivatives d = derivatives(p.y, p.f + c, parameter);
@@ -244,43 +252,46 @@ double Loss::search(const std::vector<Point>& points, std::uint32_t output) cons
         }
         return sum;
     };
-    double start = at(0).g;
+    double start = derivatives_at(0).g;
     if (start == 0) return 0;
-    double unit = traits().scale == RawScale::target ? unit_of(points) : 1;
-    double low = 0, high = 0, reach = unit;
-    // A leaf of one class has its minimum at infinity: 2^5 is far enough for a probability.
-    double farthest = traits().scale == RawScale::unitless ? 32 : 1e300;
+    double unit = traits().scale == RawScale::target ? tolerance_unit(points) : 1;
+    double low = 0, high = 0, distance = unit;
+    // A leaf with a single class has its minimum at infinity; 2^5 is large enough for a
+    // probability.
+    double max_distance = traits().scale == RawScale::unitless ? 32 : 1e300;
     double& moving = start > 0 ? low : high;
-    while (reach <= farthest) {
-        moving = start > 0 ? -reach : reach;
-        double g = at(moving).g;
+    while (distance <= max_distance) {
+        moving = start > 0 ? -distance : distance;
+        double g = derivatives_at(moving).g;
         if (start > 0 ? g <= 0 : g >= 0) break;
-        reach *= 2;
+        distance *= 2;
     }
-    if (reach > farthest) return moving;
+    if (distance > max_distance) return moving;
     double c = 0, width = 2 * (high - low);
     for (int step = 0; step < 200; ++step) {
-        Derivatives sum = at(c);
+        Derivatives sum = derivatives_at(c);
         if (sum.g == 0) break;
         (sum.g > 0 ? high : low) = c;
         double newton = sum.h > 0 ? c - sum.g / sum.h : low;
-        // Newton's step is taken while it stays inside the bracket and the bracket halves every
-        // other step: where the loss is linear its steps are short, and would take for ever.
+        // A Newton step is taken if it stays inside the bracket and the bracket halves every other
+        // step. Where the loss is linear, Newton steps are short and would hardly converge.
         bool slow = step % 2 == 1 && high - low > width / 2;
         if (step % 2 == 1) width = high - low;
         double next = newton > low && newton < high && !slow ? newton : low + (high - low) / 2;
-        double moved = std::abs(next - c);
+        double step_size = std::abs(next - c);
         c = next;
-        if (moved <= 1e-12 * (unit + std::abs(c))) break;
+        if (step_size <= 1e-12 * (unit + std::abs(c))) break;
     }
     return c;
 }
 
 double weighted_quantile(std::vector<WeightedValue>& values, double level) {
     if (values.empty()) return 0;
-    for (const WeightedValue& v : values)  // a NaN has no place in an order
+    for (const WeightedValue& v : values)  // sorting needs values that can be ordered, so no NaN
         if (v.value != v.value || v.weight != v.weight)
-            throw InputError("a residual is not a number: targets or predictions are too large");
+            throw InputError(
+                "a residual is NaN because targets or predictions are too large; rescale the "
+                "targets");
     std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
     });
@@ -289,7 +300,8 @@ double weighted_quantile(std::vector<WeightedValue>& values, double level) {
     double goal = level * total, below = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         below += values[i].weight;
-        // Exactly on the goal every value up to the next is a minimiser: take the middle.
+        // If the goal is met exactly, every value up to the next one is a minimiser: return the
+        // midpoint.
         if (below == goal && i + 1 < values.size())
             return values[i].value / 2 + values[i + 1].value / 2;
         if (below > goal) return values[i].value;

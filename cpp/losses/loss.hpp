@@ -1,4 +1,4 @@
-// A loss over rows: what boosting asks of it.
+// A loss over many rows, with the operations that boosting needs.
 #pragma once
 
 #include <span>
@@ -11,16 +11,17 @@
 
 namespace bosquet {
 
-// Targets, raw predictions and weights of a set of rows; outputs and targets lie `stride` apart.
+// Targets, raw predictions and weights of a set of rows. Consecutive outputs and consecutive
+// targets are `stride` numbers apart.
 struct LossData {
     std::size_t rows = 0;
     std::size_t stride = 0;
     const double* target = nullptr;
-    const double* weight = nullptr;  // null: all 1
+    const double* weight = nullptr;  // nullptr: all weights are 1
     const double* raw = nullptr;
 };
 
-// What is known of a loss without any rows.
+// The declarations of a loss.
 struct LossTraits {
     std::string_view name;
     Targets targets;
@@ -32,14 +33,14 @@ struct LossTraits {
     bool has_parameter() const { return parameter.low < parameter.high; }
 };
 
-// Every loss of BOSQUET_FORMULAS, in its order.
+// All losses of BOSQUET_FORMULAS, in that order.
 std::span<const LossTraits> all_losses();
 
 class Loss {
   public:
-    // `name` is one of BOSQUET_FORMULAS. `outputs` raw predictions a row: one a class for log_loss
-    // with more than two classes, one per parameter where there are several, one per target
-    // otherwise.
+    // `name` is one of BOSQUET_FORMULAS. `outputs` is the number of raw predictions per row: one
+    // per class for log_loss with more than two classes, one per parameter if there are several,
+    // otherwise one per target.
     Loss(std::string_view name, std::uint32_t outputs, std::uint32_t targets,
          std::vector<double> parameters);
 
@@ -49,24 +50,25 @@ class Loss {
     const LossTraits& traits() const;
     bool curved() const { return traits().curved; }
     bool constant_hessian() const { return traits().constant_hessian; }
-    // An InputError unless the targets of softmax are numbers of classes.
+    // Throws InputError unless the targets of a softmax loss are class numbers.
     void check_classes(std::span<const double> target) const;
 
-    // Huber's delta of this round: a quantile of the absolute residuals, level by `parameters`.
+    // Sets the delta of Huber's loss for this round: a quantile of the absolute residuals whose
+    // level is the parameter. Other losses ignore it.
     void start_round(const LossData& data);
 
     void gradients(const LossData& data, Range rows, Isa isa, GradientPair* out) const;
-    // Sum over rows and outputs of weight times loss.
+    // The sum over rows and outputs of weight times loss.
     double value(const LossData& data, Range rows, Isa isa) const;
-    // The constants that are best for all rows.
+    // The constants with the smallest loss over all rows, one per output.
     std::vector<double> best_constants(const LossData& data) const;
 
-    // How many numbers tell a row's response: its probabilities, or one for each output.
+    // The number of responses per row: probabilities, or one number per output.
     std::size_t response_size() const;
-    // Responses of rows whose raw predictions lie side by side, as they then do themselves.
+    // Converts raw predictions to responses; both are stored row by row.
     void responses(const double* raw, std::size_t rows, Isa isa, double* out) const;
 
-    // The constant c that is best for raw + c on these rows, for one output.
+    // The constant c that minimises the loss of raw + c on these rows, for one output.
     double minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                      std::uint32_t output) const;
 
@@ -76,7 +78,7 @@ class Loss {
         double y, f, w;
     };
     double minimise(std::vector<Point>& points, std::uint32_t output) const;
-    static double unit_of(const std::vector<Point>& points);
+    static double tolerance_unit(const std::vector<Point>& points);
     double search(const std::vector<Point>& points, std::uint32_t output) const;
     const double* target_of(const LossData& data, std::uint32_t output) const {
         return data.target + (targets_ == 1 ? 0 : output * data.stride);
@@ -86,12 +88,12 @@ class Loss {
     std::uint32_t outputs_;
     std::uint32_t targets_;
     bool softmax_;
-    std::vector<double> parameters_;  // one an output
-    std::vector<double> deltas_;      // Huber's of this round; parameters_ otherwise
+    std::vector<double> parameters_;  // one per output
+    std::vector<double> deltas_;  // deltas of this round for Huber's loss; otherwise parameters_
     bool started_ = false;
 };
 
-// The value with a share `level` of the weight below it. Reorders the points.
+// The weighted quantile: a share `level` of the weight lies below it. Reorders the values.
 struct WeightedValue {
     double value, weight;
 };

@@ -4,7 +4,7 @@ namespace bosquet::BOSQUET_ISA {
 
 namespace {
 
-// Sums go into eight lanes whatever the vectors' width, so that their bits do not depend on it.
+// Sums use eight lanes for any vector width, so that their bits do not depend on the width.
 constexpr std::size_t kLanes = 8;
 
 BOSQUET_INLINE double add_lanes(const double* lanes) {
@@ -33,17 +33,17 @@ template <class Loss, bool kWeighted>
 double weighted_value(const double* __restrict target, const double* __restrict raw,
                       const double* __restrict weight, double parameter, std::size_t count) {
     double lanes[kLanes] = {};
-    auto of = [&](std::size_t i) {
+    auto term = [&](std::size_t i) {
         double v = Loss::value(target[i], raw[i], parameter);
         return kWeighted ? weight[i] * v : v;
     };
     std::size_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
         double values[kLanes];
-        for (std::size_t lane = 0; lane < kLanes; ++lane) values[lane] = of(i + lane);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) values[lane] = term(i + lane);
         for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[lane];
     }
-    for (; i < count; ++i) lanes[i % kLanes] += of(i);
+    for (; i < count; ++i) lanes[i % kLanes] += term(i);
     return add_lanes(lanes);
 }
 
@@ -67,7 +67,8 @@ void responses(const double* __restrict raw, std::size_t count, double* __restri
     }
 }
 
-// Rows in groups, classes inside: the exponentials of a group stay in registers and near cache.
+// Groups of rows in the outer loop, classes in the inner loop: the exponentials of a group stay in
+// registers and the first-level cache.
 constexpr std::size_t kGroup = 32;
 
 template <class Use>
@@ -93,8 +94,8 @@ BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, st
 void softmax_gradients(const double* target, const double* raw, const double* weight,
                        std::size_t stride, std::size_t classes, std::size_t count,
                        GradientPair* out) {
-    // K raw scores for K - 1 degrees of freedom: the diagonal of the Hessian understates how far
-    // all of them move together by this factor (Friedman 2001, and LightGBM).
+    // K raw scores have K - 1 degrees of freedom. This factor corrects the diagonal of the Hessian,
+    // which ignores that all scores are updated together (Friedman 2001, and LightGBM).
     double factor = static_cast<double>(classes) / static_cast<double>(classes - 1);
     for_softmax_groups(
         raw, stride, classes, count,
@@ -105,9 +106,9 @@ void softmax_gradients(const double* target, const double* raw, const double* we
                 auto number = static_cast<double>(k);
                 for (std::size_t i = 0; i < size; ++i) {
                     double p = exact_exp(f[i] - top[i]) / total[i];
-                    double hit = target[begin + i] == number ? 1.0 : 0.0;
+                    double is_target = target[begin + i] == number ? 1.0 : 0.0;
                     double w = weight != nullptr ? weight[begin + i] : 1.0;
-                    pair[i] = {static_cast<float>((p - hit) * w),
+                    pair[i] = {static_cast<float>((p - is_target) * w),
                                static_cast<float>(factor * p * (1.0 - p) * w)};
                 }
             }

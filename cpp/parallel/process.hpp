@@ -1,4 +1,4 @@
-// Which process this is: a fork copies memory, but none of the threads that were at work on it.
+// Identifies the process: a fork copies the memory but not the threads that work on it.
 #pragma once
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -11,7 +11,7 @@ inline long this_process() {
 #if defined(__unix__) || defined(__APPLE__)
     return getpid();
 #else
-    return 1;  // there is no fork
+    return 1;  // no fork on this system
 #endif
 }
 

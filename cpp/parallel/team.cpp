@@ -23,29 +23,29 @@ void pause_briefly() {
 #endif
 }
 
-// Handing over to a spinning thread takes about a microsecond, waking a sleeping one about fifty.
-// Steps of a fit follow each other closely, so threads spin that long before they sleep; with more
-// threads than processors spinning would only keep the others from working.
+// Handing work to a spinning thread takes about a microsecond, waking a sleeping one about fifty.
+// The steps of a fit follow each other closely, so that threads spin for a while before they sleep.
+// With more threads than processors spinning would only block the other threads.
 int spin_limit(int team_size) {
     unsigned processors = std::thread::hardware_concurrency();
     return processors != 0 && static_cast<unsigned>(team_size) > processors ? 0 : 4000;
 }
 
-// Beyond the processors threads only take memory; a few more let small machines run what large ones
-// do.
-int most_threads() {
+// More threads than processors only take memory. Up to 64 are allowed everywhere, so that small
+// machines can run the same settings as large ones.
+int max_threads() {
     unsigned processors = std::thread::hardware_concurrency();
     return static_cast<int>(std::clamp(processors, 64u, 1024u));
 }
 
-constexpr std::uint32_t kInside = 0x7fff;  // how many are inside
+constexpr std::uint32_t kInside = 0x7fff;  // number of threads inside
 constexpr std::uint32_t kOpen = 0x8000;
 constexpr std::uint32_t kStopping = 0x10000;
-constexpr std::uint32_t kNext = 0x20000;  // one more piece of work
+constexpr std::uint32_t kNext = 0x20000;  // increments the number of the job
 
-std::uint32_t number_of(std::uint32_t gate) { return gate / kNext; }
+std::uint32_t job_number(std::uint32_t gate) { return gate / kNext; }
 
-// Until the gate is no longer as it was.
+// Waits until the gate differs from `old`; returns the new value.
 std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& gate, std::uint32_t old,
                               int spins) {
     for (int i = 0; i < spins; ++i) {
@@ -59,13 +59,13 @@ std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& gate, std::uint3
 
 }  // namespace
 
-Team::Team(int size) : size_(std::clamp(size, 1, most_threads())) {}
+Team::Team(int size) : size_(std::clamp(size, 1, max_threads())) {}
 
 Team::~Team() {
     if (threads_.empty()) return;
     if (process_ != this_process()) {
-        // A fork copied the team but not its threads: there is nobody to wait for, and a handle of
-        // a thread must not be destroyed before.
+        // A fork copied the team but not its threads: there is nothing to join, and destroying a
+        // joinable std::thread would end the process. The handles are leaked instead.
         new std::vector<std::thread>(std::move(threads_));
         return;
     }
@@ -81,9 +81,9 @@ void Team::start() {
         for (int worker = 1; worker < size_; ++worker)
             threads_.emplace_back([this, worker] { serve(worker); });
     } catch (const std::system_error&) {
-        // The system has no more threads to give: work with those it gave.
+        // The system cannot start more threads: continue with those that were started.
     } catch (const std::bad_alloc&) {
-        // Nor memory for them.
+        // Not enough memory for more threads: the same.
     }
 }
 
@@ -96,7 +96,7 @@ void Team::dispatch(std::size_t tasks, Call call, void* context) {
     failure_ = nullptr;
     caller_failed_ = false;
     next_.store(0, std::memory_order_relaxed);
-    gate_.store((number_of(gate_.load(std::memory_order_relaxed)) + 1) * kNext + kOpen,
+    gate_.store((job_number(gate_.load(std::memory_order_relaxed)) + 1) * kNext + kOpen,
                 std::memory_order_release);
     gate_.notify_all();
     take_tasks(0);
@@ -104,8 +104,8 @@ void Team::dispatch(std::size_t tasks, Call call, void* context) {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-// Closes the gate and waits until nobody is inside. An interrupt of the caller ends the tasks of
-// the others too, so that it is looked for while they work.
+// Closes the gate and waits until no thread is inside. An interrupt of the caller also ends the
+// tasks of the other threads, so that interrupts are checked while waiting.
 void Team::wait_for_others() {
     gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
     auto alone = [&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; };
@@ -129,23 +129,25 @@ void Team::wait_for_others() {
 
 void Team::serve(int worker) {
     int spins = spin_limit(size_);
-    std::uint32_t done = 0;  // number of the last work taken part in, or found closed
+    std::uint32_t done = 0;  // number of the last job that this thread worked on or found closed
     std::uint32_t gate = gate_.load(std::memory_order_acquire);
     while (true) {
-        // Not a number of its own: numbers begin again, and one that is `done` would be overlooked.
-        while (number_of(gate) == done && (gate & kStopping) == 0)
+        // Compare the whole gate and not only the job number: numbers wrap around, and a new job
+        // with the number `done` would be missed.
+        while (job_number(gate) == done && (gate & kStopping) == 0)
             gate = wait_for_change(gate_, gate, spins);
         if ((gate & kStopping) != 0) return;
-        done = number_of(gate);
-        while ((gate & kOpen) != 0 && number_of(gate) == done) {
+        done = job_number(gate);
+        while ((gate & kOpen) != 0 && job_number(gate) == done) {
             if (!gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) continue;
             {
-                InterruptScope::Carried carried(interrupt_);
+                InterruptScope::Attached attached(interrupt_);
                 take_tasks(worker);
             }
             gate = gate_.fetch_sub(1, std::memory_order_acq_rel) - 1;
             if ((gate & (kInside | kOpen)) == 0) {
-                std::scoped_lock lock(mutex_);  // the caller has looked, or will see the change
+                std::scoped_lock lock(
+                    mutex_);  // the caller either waits already or will see the change
                 left_.notify_one();
             }
             break;
@@ -164,8 +166,9 @@ void Team::take_tasks(int worker) {
     }
 }
 
-// Notes the exception at hand and leaves no more tasks. That of the caller comes first: it tells
-// why the others were interrupted. One that Python had waiting comes before all: it is raised once.
+// Stores the current exception and cancels the remaining tasks. The exception of the caller has
+// priority over those of other threads, because it is the reason why they were interrupted. An
+// exception that was pending in Python has priority over all, because Python raises it only once.
 void Team::fail(int worker, bool pending) {
     std::scoped_lock lock(mutex_);
     if (!failure_ || pending || (worker == 0 && !caller_failed_))

@@ -1,8 +1,9 @@
-// The one place that starts threads.
+// The only code that starts threads.
 //
-// A Team lives as long as one fit or one large prediction and joins its threads at the end, so
-// nothing is left running for a fork to break and the library holds no pool. Work is shared out as
-// numbered tasks; whoever is free takes the next one, so results must not depend on who did what.
+// A Team exists for one fit or one large prediction and joins its threads at the end. The library
+// keeps no thread pool, so that no thread is running when the process forks. Work is divided into
+// numbered tasks, and every free thread takes the next one. Results must not depend on which thread
+// did which task.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ namespace bosquet {
 
 class Team {
   public:
-    // At least one worker; at most 64, or as many as there are processors if those are more.
+    // At least one worker, at most 64 or the number of processors, whichever is larger.
     explicit Team(int size);
     ~Team();
     Team(const Team&) = delete;
@@ -28,9 +29,10 @@ class Team {
 
     int size() const { return size_; }
 
-    // Calls work(task, worker) for each task in [0, tasks), worker in [0, size()). Returns when all
-    // are done; rethrows the caller's exception or else the first. Not to be called from inside a
-    // task. Looks for an interrupt before each task; tasks that can take long look themselves.
+    // Calls work(task, worker) for each task in [0, tasks), with worker in [0, size()). Returns
+    // when all tasks are done. Rethrows the exception of the calling thread, otherwise the first
+    // one. Must not be called from inside a task. Checks for an interrupt before each task; tasks
+    // that can take long have to check themselves.
     template <class Work>
     void run(std::size_t tasks, Work&& work) {
         if (size_ == 1 || tasks <= 1) {
@@ -58,26 +60,26 @@ class Team {
 
     int size_;
     std::vector<std::thread> threads_;
-    long process_ = 0;  // that started the threads; a forked child has none of them
+    long process_ = 0;  // the process that started the threads; a forked child has none of them
 
     Call call_ = nullptr;
     void* context_ = nullptr;
     std::size_t tasks_ = 0;
-    InterruptScope* interrupt_ = nullptr;  // the caller's
+    InterruptScope* interrupt_ = nullptr;  // the scope of the caller
     std::exception_ptr failure_;
     bool caller_failed_ = false;
-    std::mutex mutex_;              // of the failure, and of whoever waits for `left_`
-    std::condition_variable left_;  // the last of the others has left the gate
+    std::mutex mutex_;              // protects failure_ and the wait for left_
+    std::condition_variable left_;  // signalled when the last thread has left the gate
 
-    // The gate to the work at hand: its number, whether it is open, how many are inside, and
-    // whether the team ends. Whoever called waits only for those inside, so a thread that the
-    // system does not schedule delays nobody: its share is done by the others and it finds the gate
-    // closed.
+    // The gate to the current job: the number of the job, whether the gate is open, the number of
+    // threads inside, and whether the team ends. The caller waits only for threads inside. A thread
+    // that the system does not schedule therefore delays nobody: the others do its tasks, and it
+    // finds the gate closed.
     alignas(64) std::atomic<std::uint32_t> gate_{0};
     alignas(64) std::atomic<std::size_t> next_{0};
 };
 
-// [begin, end) of part `part` when `count` items are shared out over `parts`.
+// The range of part number `part` if `count` items are divided into `parts`.
 struct Range {
     std::size_t begin, end;
     std::size_t size() const { return end - begin; }
@@ -86,8 +88,8 @@ inline Range part_of(std::size_t count, std::size_t parts, std::size_t part) {
     return {count * part / parts, count * (part + 1) / parts};
 }
 
-// Fixed blocks: their bounds depend on the count alone, so sums taken block by block have the same
-// bits on any team.
+// Blocks of fixed size: their bounds depend only on the number of rows, so that sums over blocks
+// have the same bits for any number of threads.
 constexpr std::size_t kBlockRows = 8192;
 inline std::size_t block_count(std::size_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
 inline Range block(std::size_t rows, std::size_t index) {

@@ -1,4 +1,4 @@
-// Waiting for another thread, but not for ever.
+// Waits for another thread with a time limit.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace bosquet {
 
-// Whether the condition came true in the time given. An interrupt ends the waiting.
+// Returns whether the condition became true in time. An interrupt ends the wait.
 template <class Condition>
 bool wait_at_most(std::chrono::milliseconds limit, Condition holds) {
     auto end = std::chrono::steady_clock::now() + limit;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A split that also tells where missing values go.
+// A split that also stores the side of missing values.
 template <class Rule>
 struct BlockCut : BucketCut<Rule> {
     bool missing_left = false;
@@ -29,11 +29,11 @@ struct BlockCut : BucketCut<Rule> {
     }
 };
 
-// Searches one feature after the other, each from scratch.
+// Searches one feature after another, each from scratch.
 template <class Rule>
-class FeatureScreen {
+class FeatureSearch {
   public:
-    FeatureScreen(RowSums rows, std::size_t count, const Rule& rule, Isa isa)
+    FeatureSearch(RowSums rows, std::size_t count, const Rule& rule, Isa isa)
         : rows_(rows),
           rule_(rule),
           kernels_(&select_stump_kernels(isa)),
@@ -47,9 +47,9 @@ class FeatureScreen {
     BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
         read_column(column, 0, values_.size(), values_.data());
         fill_buckets();
-        BlockCut<Rule> cut{{rule_.alone()}};
-        between_buckets(cut);
-        if (find_worthy(std::max(bar, cut.gain))) inside_buckets(cut);
+        BlockCut<Rule> cut{{rule_.constant_gain()}};
+        search_between_buckets(cut);
+        if (find_promising(std::max(bar, cut.gain))) search_inside_buckets(cut);
         if (cut.found && cut.gain >= bar) describe(cut);
         return cut;
     }
@@ -60,8 +60,8 @@ class FeatureScreen {
 
     void fill_buckets() {
         has_missing_ = kernels_->find_range(values_.data(), values_.size(), scale_);
-        kernels_->put_into_buckets(values_.data(), values_.size(), scale_, bucket_of_.data());
-        // One addition a row: responses by bucket and sign.
+        kernels_->find_buckets(values_.data(), values_.size(), scale_, bucket_of_.data());
+        // One addition per row: responses by bucket and sign.
         by_sign_.assign(2 * buckets_.size(), 0);
         for (std::size_t i = 0; i < values_.size(); ++i) {
             std::int64_t response = rows_.response[i];
@@ -77,40 +77,40 @@ class FeatureScreen {
             buckets_[bucket_of_[i]].all.weight += rows_.weight[i];
     }
 
-    void between_buckets(BlockCut<Rule>& cut) const {
+    void search_between_buckets(BlockCut<Rule>& cut) const {
         StumpSums left;
         for (std::uint32_t b = 0; b < last(); ++b) {
             left = left + buckets_[b].all;
-            cut.consider(rule_, left, cut.at(b, cut.kBehind), false);
-            if (has_missing_) cut.consider(rule_, left + missing(), cut.at(b, cut.kBehind), true);
+            cut.consider(rule_, left, cut.at(b, cut.kAfter), false);
+            if (has_missing_) cut.consider(rule_, left + missing(), cut.at(b, cut.kAfter), true);
         }
     }
 
-    bool find_worthy(typename Rule::Gain bar) {
-        worthy_.assign(buckets_.size(), 0);
+    bool find_promising(typename Rule::Gain bar) {
+        promising_.assign(buckets_.size(), 0);
         bool any = false;
         StumpSums left;
         for (std::uint32_t b = 0; b < last(); ++b) {
             SumBox box = buckets_[b].box(left);
             left = box.high();
-            // Splits inside a bucket without weight are as good as the one before it; only for
+            // Splits inside a bucket without weight are as good as the split before it. Only with
             // missing values on the left there may be no such split.
             if (buckets_[b].all.weight == 0 && !has_missing_) continue;
-            worthy_[b] = may_reach(box, has_missing_, missing(), rule_, bar);
-            any = any || worthy_[b];
+            promising_[b] = may_reach(box, has_missing_, missing(), rule_, bar);
+            any = any || promising_[b];
         }
         return any;
     }
 
-    void inside_buckets(BlockCut<Rule>& cut) {
+    void search_inside_buckets(BlockCut<Rule>& cut) {
         chosen_.clear();
         for (std::uint32_t i = 0; i < values_.size(); ++i)
-            if (worthy_[bucket_of_[i]]) chosen_.push_back(i);
+            if (promising_[bucket_of_[i]]) chosen_.push_back(i);
         std::sort(chosen_.begin(), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
             return values_[a] != values_[b] ? values_[a] < values_[b] : a < b;
         });
         StumpSums before;
-        std::uint32_t next = 0;  // the first bucket that `before` does not hold
+        std::uint32_t next = 0;  // the first bucket that is not in `before`
         for (std::size_t i = 0; i < chosen_.size();) {
             std::uint32_t b = bucket_of_[chosen_[i]];
             for (; next < b; ++next) before = before + buckets_[next].all;
@@ -126,14 +126,14 @@ class FeatureScreen {
     }
 
     void consider_inside(BlockCut<Rule>& cut, StumpSums left, std::uint64_t where, std::size_t i) {
-        bool taken = cut.consider(rule_, left, where, false);
-        if (has_missing_ && cut.consider(rule_, left + missing(), where, true)) taken = true;
-        if (taken) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
+        bool accepted = cut.consider(rule_, left, where, false);
+        if (has_missing_ && cut.consider(rule_, left + missing(), where, true)) accepted = true;
+        if (accepted) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
     }
 
     void describe(BlockCut<Rule>& cut) const {
         cut.threshold = inside_threshold_;
-        if (cut.is_behind()) {
+        if (cut.is_after()) {
             double below = -kInfinity, above = kInfinity;
             bool is_last = true;
             for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -160,8 +160,8 @@ class FeatureScreen {
     std::vector<double> values_;
     std::vector<std::uint16_t> bucket_of_;
     std::vector<std::int64_t> by_sign_;
-    std::vector<BinSums> buckets_;  // the last one is for missing values
-    std::vector<std::uint8_t> worthy_;
+    std::vector<BinSums> buckets_;  // the last bucket is for missing values
+    std::vector<std::uint8_t> promising_;
     std::vector<std::uint32_t> chosen_;
     double inside_threshold_ = 0;
     bool has_missing_ = false;
@@ -179,16 +179,16 @@ class Blocks final : public BlockSearch {
           response_(count),
           weight_(criterion == StumpCriterion::squared ? count : 0) {
         total_ = rows.fill({0, count}, response_.data(), weight_.data());
-        best_ = BlockCut<Rule>{{Rule(total_).alone()}};
+        best_ = BlockCut<Rule>{{Rule(total_).constant_gain()}};
         RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
-        screens_.assign(team.size(), FeatureScreen<Rule>(sums, count, Rule(total_), isa));
+        searches_.assign(team.size(), FeatureSearch<Rule>(sums, count, Rule(total_), isa));
     }
 
     void add(std::uint32_t first, const Table& features) override {
         std::vector<BlockCut<Rule>> found(team_.size(), best_);
         team_.run(features.columns.size(), [&](std::size_t f, int worker) {
             BlockCut<Rule>& best = found[worker];
-            auto cut = screens_[worker].search(features.columns[f], best.gain);
+            auto cut = searches_[worker].search(features.columns[f], best.gain);
             cut.feature = first + f;
             if (cut.beats(best)) best = cut;
         });
@@ -209,7 +209,7 @@ class Blocks final : public BlockSearch {
             finding.left = best_.left;
             finding.right = total_ - best_.left;
         }
-        judge(criterion_, scale_, count_, finding);
+        evaluate(criterion_, scale_, count_, finding);
         return stump;
     }
 
@@ -221,7 +221,7 @@ class Blocks final : public BlockSearch {
     Buffer<std::int64_t> response_, weight_;
     StumpSums total_;
     BlockCut<Rule> best_{};
-    std::vector<FeatureScreen<Rule>> screens_;
+    std::vector<FeatureSearch<Rule>> searches_;
 };
 
 }  // namespace

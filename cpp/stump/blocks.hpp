@@ -1,10 +1,10 @@
-// The best stump of features that are given block by block and not kept.
+// Finds the best stump of features that are given block by block and not kept in memory.
 //
-// Sorting every feature anew would cost more than all the rest. Instead the values of a feature are
-// put into buckets of equal width, in order, and the rows are added up by bucket. That gives the
-// gain of every split between two buckets, and a bound on the gain of those inside one
-// (stump/rules.hpp). Only buckets whose bound reaches the best split so far are sorted: in most
-// features none is, once a good one has been seen. The result is exact.
+// Sorting every feature would take longer than everything else. Instead, the values of a feature
+// are put into ordered buckets of equal width, and the weights of the rows are summed by bucket.
+// This gives the gain of every split between two buckets, and a bound of the gain of splits inside
+// a bucket (stump/rules.hpp). Only buckets whose bound reaches the best split so far are sorted.
+// Once a good split has been found, most features have none. The result is exact.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class BlockSearch {
     virtual ~BlockSearch() = default;
     // The columns of the table are the features `first`, `first` + 1, ...
     virtual void add(std::uint32_t first, const Table& features) = 0;
-    // Of equal ones the lowest feature, then the lowest threshold, whatever the order of blocks.
+    // Among equal stumps, the lowest feature and then the lowest threshold, for any order of
+    // blocks.
     virtual Stump best() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// The best cut of a feature so far, for searches whose gain is a whole number.
+// The best split of a feature so far, for searches with integer gains.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,13 @@
 
 namespace bosquet {
 
-struct WholeCut {
-    std::int64_t gain = 0;  // what the next one has to beat: at first, the constant's
+struct IntegerCut {
+    // The gain that the next split has to exceed; initially that of the constant.
+    std::int64_t gain = 0;
     bool found = false;
-    CutPlace place;
+    CutPosition place;
 
-    // More gain, or as much at a lower threshold.
+    // Accepts a larger gain, or the same gain at a lower threshold.
     void consider(std::int64_t reached, std::size_t position, bool missing_left) {
         bool lower = found && reached == gain && position < place.position;
         if (!(reached > gain) && !lower) return;
@@ -27,7 +28,7 @@ struct WholeCut {
     }
 };
 
-// Calls visit(bin, row) for all rows of a column that is kept in bins.
+// Calls visit(bin, row) for all rows of a binned column.
 template <class Visit>
 void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
     const FeaturePlace& place = table.binned().layout().features[feature];
@@ -40,34 +41,35 @@ void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
     }
 }
 
-// Inside the bins of an ordered column: bound(bin) is the most that a split inside a bin could
-// gain, scan(bin) looks at all of them. `bar` is what another column has gained. The position of a
-// split between bins becomes a number of rows.
+// Searches inside the bins of an ordered column: bound(bin) is an upper bound of the gains of
+// splits inside a bin, scan(bin) evaluates all of them. `bar` is the gain of another column. The
+// position of a split between bins is converted to a number of rows.
 template <class Bound, class Scan>
-void search_inside(const OrderedColumn& column, std::int64_t bar, WholeCut& best, Bound bound,
+void search_inside(const OrderedColumn& column, std::int64_t bar, IntegerCut& best, Bound bound,
                    Scan scan) {
     if (best.found) best.place.position = column.starts[best.place.position];
     for (std::uint32_t bin = 1; bin < column.starts.size(); ++bin)
-        // To reach the best is enough: the threshold may be lower.
+        // Reaching the best gain is enough, because the threshold may be lower.
         if (bound(bin) >= std::max(bar, best.gain)) scan(bin);
 }
 
-// Searches every feature with search(feature, bar, cut, worker), `bar` being what a split of
-// another feature has gained, and returns the best cut; of equal ones the lowest feature's.
+// Searches every feature with search(feature, bar, cut, worker), where `bar` is the gain of a split
+// of another feature. Returns the best split; among equal ones that of the lowest feature.
 template <class Search>
-WholeCut best_cut(const StumpTable& table, Team& team, std::int64_t alone, Search search) {
+IntegerCut best_cut(const StumpTable& table, Team& team, std::int64_t constant_gain,
+                    Search search) {
     const std::vector<std::uint32_t>& features = table.binned().layout().active;
-    std::vector<WholeCut> cuts(features.size());
-    std::vector<std::int64_t> bars(team.size(), alone);
+    std::vector<IntegerCut> cuts(features.size());
+    std::vector<std::int64_t> bars(team.size(), constant_gain);
     team.run(features.size(), [&](std::size_t i, int worker) {
-        cuts[i].gain = alone;
+        cuts[i].gain = constant_gain;
         cuts[i].place.feature = features[i];
         search(features[i], bars[worker], cuts[i], worker);
         bars[worker] = std::max(bars[worker], cuts[i].gain);
     });
-    WholeCut best;
-    best.gain = alone;
-    for (WholeCut& cut : cuts)
+    IntegerCut best;
+    best.gain = constant_gain;
+    for (IntegerCut& cut : cuts)
         if (cut.found && cut.gain > best.gain) best = std::move(cut);
     return best;
 }

@@ -19,7 +19,7 @@ class ClassSearch {
                 std::uint32_t classes, const Buffer<std::int64_t>& weight, const Sums& total)
         : table_(table), target_(target), classes_(classes), weight_(weight), total_(total) {}
 
-    void search(std::uint32_t feature, std::int64_t bar, WholeCut& best) {
+    void search(std::uint32_t feature, std::int64_t bar, IntegerCut& best) {
         std::uint32_t bins = table_.bins(feature).bins();
         by_bin_.assign(std::size_t{bins} * classes_, 0);
         for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
@@ -36,18 +36,18 @@ class ClassSearch {
   private:
     const std::int64_t* of_bin(std::size_t bin) const { return by_bin_.data() + bin * classes_; }
 
-    // The heaviest class on the left and on the right, where `left` and `more` go left.
+    // The sum of the largest class weights on the two sides, if `left` and `more` go left.
     std::int64_t gain(const Sums& left, const std::int64_t* more) const {
-        std::int64_t most_left = 0, most_right = 0;
+        std::int64_t max_left = 0, max_right = 0;
         for (std::uint32_t k = 0; k < classes_; ++k) {
             std::int64_t sum = left[k] + (more != nullptr ? more[k] : 0);
-            most_left = std::max(most_left, sum);
-            most_right = std::max(most_right, total_[k] - sum);
+            max_left = std::max(max_left, sum);
+            max_right = std::max(max_right, total_[k] - sum);
         }
-        return most_left + most_right;
+        return max_left + max_right;
     }
 
-    void search_bins(std::uint32_t bins, bool has_missing, WholeCut& best) const {
+    void search_bins(std::uint32_t bins, bool has_missing, IntegerCut& best) const {
         Sums left(classes_);
         for (std::uint32_t bin = 1; bin < bins; ++bin) {
             for (std::uint32_t k = 0; k < classes_; ++k) left[k] += of_bin(bin)[k];
@@ -57,9 +57,9 @@ class ClassSearch {
         }
     }
 
-    // If one side says a and the other b, each level goes to the side it likes better.
-    // A class without weight gains no more than a constant.
-    void search_levels(std::uint32_t bins, WholeCut& best) const {
+    // For class a on the left and b on the right, each level goes to the side with its heavier
+    // class. A class without weight gains no more than a constant.
+    void search_levels(std::uint32_t bins, IntegerCut& best) const {
         std::uint32_t best_a = 0, best_b = 0;
         std::vector<std::uint32_t> present;
         for (std::uint32_t k = 0; k < classes_; ++k)
@@ -79,25 +79,25 @@ class ClassSearch {
             if (of_bin(bin)[best_a] > of_bin(bin)[best_b]) best.place.left_bins.push_back(bin);
     }
 
-    // While some of a bin's rows go left, no class there has more than with all of them, and none
-    // on the right more than with none.
-    void search_rows(const OrderedColumn& column, std::int64_t bar, WholeCut& best) const {
+    // If some of a bin's rows go left, no class has more weight on the left than with all of them,
+    // and none has more on the right than with none of them.
+    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerCut& best) const {
         bool has_missing = column.order.has_missing();
         Sums left(classes_);
-        auto most = [&](std::uint32_t bin, const std::int64_t* missing) {
-            std::int64_t most_left = 0, most_right = 0;
+        auto upper_bound = [&](std::uint32_t bin, const std::int64_t* missing) {
+            std::int64_t max_left = 0, max_right = 0;
             for (std::uint32_t k = 0; k < classes_; ++k) {
                 std::int64_t sum = left[k] + (missing != nullptr ? missing[k] : 0);
-                most_left = std::max(most_left, sum + of_bin(bin)[k]);
-                most_right = std::max(most_right, total_[k] - sum);
+                max_left = std::max(max_left, sum + of_bin(bin)[k]);
+                max_right = std::max(max_right, total_[k] - sum);
             }
-            return most_left + most_right;
+            return max_left + max_right;
         };
         auto bound = [&](std::uint32_t bin) {
-            // `left` becomes the sums of all bins before this one.
+            // Update `left` to the sums of all bins before this one.
             for (std::uint32_t k = 0; bin > 1 && k < classes_; ++k) left[k] += of_bin(bin - 1)[k];
-            std::int64_t reached = most(bin, nullptr);
-            return has_missing ? std::max(reached, most(bin, of_bin(0))) : reached;
+            std::int64_t reached = upper_bound(bin, nullptr);
+            return has_missing ? std::max(reached, upper_bound(bin, of_bin(0))) : reached;
         };
         auto scan = [&](std::uint32_t bin) {
             Sums running = left;
@@ -120,7 +120,7 @@ class ClassSearch {
     Sums by_bin_;
 };
 
-double heaviest(const Sums& sums) {
+double heaviest_class(const Sums& sums) {
     return static_cast<double>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 }
 
@@ -128,12 +128,15 @@ double heaviest(const Sums& sums) {
 
 Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::uint32_t> given,
                       std::uint32_t classes, std::span<const double> weight) {
-    if (classes == 0) throw InputError("there must be at least one class");
-    // A copy, which nobody changes once it is checked.
+    if (classes == 0)
+        throw InputError("n_classes=0 is too small; there must be at least one class");
+    // A copy, which cannot change after the check.
     const std::vector<std::uint32_t> target(given.begin(), given.end());
     for (std::uint32_t which : target)
         if (which >= classes)
-            throw InputError("class number " + std::to_string(which) + " is out of range");
+            throw InputError("class number " + std::to_string(which) +
+                             " is out of range; it must be below the number of classes (" +
+                             std::to_string(classes) + ")");
     double per_one = units_per_one(checked_sum(weight, team), table.rows());
     Buffer<std::int64_t> units(table.rows());
     Sums total(classes), left(classes), right(classes);
@@ -143,25 +146,25 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
         total[target[row]] += units[row];
         all += units[row];
     }
-    std::int64_t alone = *std::max_element(total.begin(), total.end());
+    std::int64_t constant_gain = *std::max_element(total.begin(), total.end());
     std::vector<ClassSearch> searches(team.size(),
                                       ClassSearch(table, target, classes, units, total));
-    WholeCut best = best_cut(table, team, alone,
-                             [&](std::uint32_t f, std::int64_t bar, WholeCut& cut, int worker) {
-                                 searches[worker].search(f, bar, cut);
-                             });
+    IntegerCut best = best_cut(table, team, constant_gain,
+                               [&](std::uint32_t f, std::int64_t bar, IntegerCut& cut, int worker) {
+                                   searches[worker].search(f, bar, cut);
+                               });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
     stump.merit = static_cast<double>(all - best.gain) / per_one;
-    stump.gain = static_cast<double>(best.gain - alone) / per_one;
-    stump.values = {heaviest(total), heaviest(total)};
+    stump.gain = static_cast<double>(best.gain - constant_gain) / per_one;
+    stump.values = {heaviest_class(total), heaviest_class(total)};
     if (!best.found) return stump;
     table.describe(best.place, stump);
     std::vector<std::uint8_t> side(table.rows());
     StumpSides(table, stump, best_isa()).fill({0, table.rows()}, side.data());
     for (std::size_t row = 0; row < table.rows(); ++row)
         (side[row] ? right : left)[target[row]] += units[row];
-    stump.values = {heaviest(left), heaviest(right)};
+    stump.values = {heaviest_class(left), heaviest_class(right)};
     return stump;
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 double sign_of(std::int64_t response) { return response > 0 ? 1 : -1; }
 
-// Half the logarithm of the odds, each weight raised by half the weight of an average row: a side
-// of one class alone would otherwise say infinity.
+// Half the log-odds. Each weight is increased by half the weight of an average row, because a side
+// with a single class would otherwise predict infinity.
 double half_log_odds(StumpSums side, double smoothing) {
     return 0.5 * exact_log((static_cast<double>(side.positive()) + smoothing) /
                            (static_cast<double>(side.negative()) + smoothing));
@@ -24,74 +24,85 @@ double mean_response(StumpSums side, const StumpScale& scale) {
 
 template <class Rule>
 double reached(const Rule& rule, const StumpFinding& finding) {
-    return static_cast<double>(finding.stump.is_constant() ? rule.alone() : rule(finding.left));
+    return static_cast<double>(finding.stump.is_constant() ? rule.constant_gain()
+                                                           : rule(finding.left));
 }
 
 }  // namespace
 
-void judge(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
-           StumpFinding& finding) {
+void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
+              StumpFinding& finding) {
     Stump& stump = finding.stump;
     StumpSums total = finding.left + finding.right;
     auto weight = static_cast<double>(total.weight);
-    auto say = [&](auto of_side) {
-        double left = of_side(finding.left);
-        stump.values = {left, stump.is_constant() ? left : of_side(finding.right)};
+    auto set_values = [&](auto value_of) {
+        double left = value_of(finding.left);
+        stump.values = {left, stump.is_constant() ? left : value_of(finding.right)};
     };
     if (criterion == StumpCriterion::error) {
         ErrorRule rule(total);
-        std::int64_t right_less_wrong = stump.is_constant() ? rule.alone() : rule(finding.left);
-        stump.merit = static_cast<double>(total.weight - right_less_wrong) / 2 * scale.weight;
+        std::int64_t signed_gain = stump.is_constant() ? rule.constant_gain() : rule(finding.left);
+        stump.merit = static_cast<double>(total.weight - signed_gain) / 2 * scale.weight;
         stump.gain =
-            (reached(rule, finding) - static_cast<double>(rule.alone())) / 2 * scale.weight;
-        say([](StumpSums side) { return sign_of(side.response); });
+            (reached(rule, finding) - static_cast<double>(rule.constant_gain())) / 2 * scale.weight;
+        set_values([](StumpSums side) { return sign_of(side.response); });
     } else if (criterion == StumpCriterion::exponential) {
         ExponentialRule rule(total);
         double gain = reached(rule, finding);
         stump.merit = -2 * gain * scale.weight;
-        stump.gain = 2 * (gain - rule.alone()) * scale.weight;
+        stump.gain = 2 * (gain - rule.constant_gain()) * scale.weight;
         double smoothing = weight / (2 * static_cast<double>(rows));
-        say([&](StumpSums side) { return half_log_odds(side, smoothing); });
+        set_values([&](StumpSums side) { return half_log_odds(side, smoothing); });
     } else {
         SquaredRule rule(total);
         double response = static_cast<double>(total.response) * scale.response;
-        double alone = scale.squares - response * response / (weight * scale.weight);
+        double constant_error = scale.squares - response * response / (weight * scale.weight);
         stump.gain =
             reached(rule, finding) * weight * scale.response * scale.response / scale.weight;
-        stump.merit = std::max(0.0, alone - stump.gain);
-        say([&](StumpSums side) { return mean_response(side, scale); });
+        stump.merit = std::max(0.0, constant_error - stump.gain);
+        set_values([&](StumpSums side) { return mean_response(side, scale); });
     }
 }
 
 StumpFinder::StumpFinder(const StumpTable& table, Isa isa, Team& team)
-    : table_(table), grow_kernels_(select_grow_kernels(isa)), team_(team), shares_(team.size()) {}
+    : table_(table),
+      grow_kernels_(select_grow_kernels(isa)),
+      team_(team),
+      thread_sums_(team.size()) {}
 
 void StumpFinder::prepare(StumpCriterion criterion, bool own_weights) {
-    // Bins of ordered columns need a bound, and that needs both signs apart.
+    // Bins of ordered columns need bounds, which need the sums of both signs separately.
     bool one_sum = criterion == StumpCriterion::error && table_.ordered().empty();
-    kept_ = own_weights ? Kept::pairs : one_sum ? Kept::together : Kept::apart;
+    content_ = own_weights ? BinContent::with_weights
+               : one_sum   ? BinContent::signed_weights
+                           : BinContent::by_sign;
     if (table_.ordered().empty()) return;
     if (response_.size() == 0) response_ = Buffer<std::int64_t>(table_.rows());
-    if (kept_ == Kept::pairs && weight_.size() == 0) weight_ = Buffer<std::int64_t>(table_.rows());
+    if (content_ == BinContent::with_weights && weight_.size() == 0)
+        weight_ = Buffer<std::int64_t>(table_.rows());
 }
 
-StumpFinder::Share& StumpFinder::open(int worker, bool from_nothing) {
-    std::unique_ptr<Share>& share = shares_[worker];
-    if (share && share->used) return *share;
-    if (!share) share = std::make_unique<Share>();
+StumpFinder::ThreadSums& StumpFinder::open(int worker, bool restart) {
+    std::unique_ptr<ThreadSums>& sums_of_thread = thread_sums_[worker];
+    if (sums_of_thread && sums_of_thread->used) return *sums_of_thread;
+    if (!sums_of_thread) sums_of_thread = std::make_unique<ThreadSums>();
     std::size_t size = table_.binned().layout().histogram_size;
-    for (Buffer<std::int64_t>* run : {&share->response, &share->weight, &share->more})
+    for (Buffer<std::int64_t>* run :
+         {&sums_of_thread->response, &sums_of_thread->weight, &sums_of_thread->more})
         if (run->size() == 0) *run = Buffer<std::int64_t>(kRunRows);
-    std::size_t sums = kept_ == Kept::together ? 1 : kept_ == Kept::apart ? 2 : 3;
+    std::size_t sums = content_ == BinContent::signed_weights ? 1
+                       : content_ == BinContent::by_sign      ? 2
+                                                              : 3;
     for (std::size_t i = 0; i < sums; ++i) {
-        bool is_new = share->sums[i].data() == nullptr;
-        if (is_new) share->sums[i] = Buffer<std::int64_t>(size);
-        if (is_new || from_nothing || worker != 0)
-            std::fill(share->sums[i].begin(), share->sums[i].end(), std::int64_t{0});
+        bool is_new = sums_of_thread->sums[i].data() == nullptr;
+        if (is_new) sums_of_thread->sums[i] = Buffer<std::int64_t>(size);
+        if (is_new || restart || worker != 0)
+            std::fill(sums_of_thread->sums[i].begin(), sums_of_thread->sums[i].end(),
+                      std::int64_t{0});
     }
-    if (from_nothing || worker != 0) share->total = {};
-    share->used = true;
-    return *share;
+    if (restart || worker != 0) sums_of_thread->total = {};
+    sums_of_thread->used = true;
+    return *sums_of_thread;
 }
 
 void StumpFinder::add_all(Range range, const std::int64_t* values, std::int64_t* sums) {
@@ -113,7 +124,7 @@ void StumpFinder::add_some(Range range, const std::uint32_t* rows, std::size_t c
     const BinnedMatrix& matrix = table_.binned();
     const Layout& layout = matrix.layout();
     RowSet some{rows, 0, count};
-    // The sums of so many features fit into the first-level cache.
+    // The sums of this many features fit into the first-level cache.
     constexpr std::uint32_t kFeatures = 16;
     for (const Tile& tile : layout.tiles) {
         const std::uint8_t* bins = matrix.tile(tile) + range.begin * tile.stride;
@@ -129,8 +140,8 @@ void StumpFinder::add_some(Range range, const std::uint32_t* rows, std::size_t c
     }
 }
 
-void StumpFinder::add_by_sign(Range range, const std::int64_t* values, Share& share) {
-    RowsBySign& some = share.rows;
+void StumpFinder::add_by_sign(Range range, const std::int64_t* values, ThreadSums& sums_of_thread) {
+    RowsBySign& some = sums_of_thread.rows;
     some.count[0] = some.count[1] = 0;
     for (std::uint32_t i = 0; i < range.size(); ++i) {
         std::size_t negative = values[i] < 0;
@@ -138,44 +149,45 @@ void StumpFinder::add_by_sign(Range range, const std::int64_t* values, Share& sh
     }
     for (int negative = 0; negative < 2; ++negative)
         add_some(range, some.rows[negative], some.count[negative], values,
-                 share.sums[negative].data());
+                 sums_of_thread.sums[negative].data());
 }
 
 void StumpFinder::merge() {
-    Share& all = *shares_[0];
+    ThreadSums& all = *thread_sums_[0];
     all.used = false;
     constexpr std::size_t kSlice = 16'384;
     std::size_t size = table_.binned().layout().histogram_size;
-    std::vector<const Share*> others;
-    for (std::size_t worker = 1; worker < shares_.size(); ++worker) {
-        if (!shares_[worker] || !shares_[worker]->used) continue;
-        shares_[worker]->used = false;
-        others.push_back(shares_[worker].get());
-        all.total = all.total + shares_[worker]->total;
+    std::vector<const ThreadSums*> others;
+    for (std::size_t worker = 1; worker < thread_sums_.size(); ++worker) {
+        if (!thread_sums_[worker] || !thread_sums_[worker]->used) continue;
+        thread_sums_[worker]->used = false;
+        others.push_back(thread_sums_[worker].get());
+        all.total = all.total + thread_sums_[worker]->total;
     }
     total_ = all.total;
     if (others.empty()) return;
-    int sums = kept_ == Kept::together ? 1 : kept_ == Kept::apart ? 2 : 3;
+    int sums = content_ == BinContent::signed_weights ? 1 : content_ == BinContent::by_sign ? 2 : 3;
     team_.run((size + kSlice - 1) / kSlice, [&](std::size_t slice, int) {
         std::size_t begin = slice * kSlice, count = std::min(kSlice, size - begin);
-        for (const Share* share : others)
+        for (const ThreadSums* sums_of_thread : others)
             for (int i = 0; i < sums; ++i)
-                grow_kernels_.add(all.sums[i].data() + begin, share->sums[i].data() + begin, count);
+                grow_kernels_.add(all.sums[i].data() + begin,
+                                  sums_of_thread->sums[i].data() + begin, count);
     });
 }
 
 void StumpFinder::read_bins(std::uint32_t feature, std::vector<BinSums>& bins) const {
     const FeaturePlace& place = table_.binned().layout().features[feature];
-    const Share& all = *shares_[0];
+    const ThreadSums& all = *thread_sums_[0];
     bins.resize(place.bins);
     const std::int64_t* positive = all.sums[0].data() + place.histogram;
-    if (kept_ == Kept::together) {
+    if (content_ == BinContent::signed_weights) {
         for (std::uint32_t bin = 0; bin < place.bins; ++bin) bins[bin].all = {positive[bin], 0};
         return;
     }
     const std::int64_t* negative = all.sums[1].data() + place.histogram;
     const std::int64_t* weight =
-        kept_ == Kept::pairs ? all.sums[2].data() + place.histogram : nullptr;
+        content_ == BinContent::with_weights ? all.sums[2].data() + place.histogram : nullptr;
     for (std::uint32_t bin = 0; bin < place.bins; ++bin) {
         std::int64_t up = positive[bin], down = -negative[bin];
         bins[bin] = {{up - down, weight != nullptr ? weight[bin] : up + down}, up, down};
@@ -187,15 +199,15 @@ StumpFinding StumpFinder::best(StumpCriterion criterion, const StumpScale& scale
                            : criterion == StumpCriterion::exponential
                                ? find(ExponentialRule(total_))
                                : find(SquaredRule(total_));
-    judge(criterion, scale, table_.rows(), finding);
+    evaluate(criterion, scale, table_.rows(), finding);
     return finding;
 }
 
-// Splits between bins.
+// Searches the splits between bins.
 template <class Rule>
 void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts) {
     const Layout& layout = table_.binned().layout();
-    constexpr std::size_t kFeatures = 16;  // of a task: some ten microseconds
+    constexpr std::size_t kFeatures = 16;  // features per task, which takes about ten microseconds
     team_.run((layout.active.size() + kFeatures - 1) / kFeatures, [&](std::size_t task, int) {
         std::vector<BinSums> bins;
         std::size_t end = std::min((task + 1) * kFeatures, layout.active.size());
@@ -210,20 +222,20 @@ void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cut
     });
 }
 
-// Splits inside bins, where one may reach what the best split so far gains; the columns that have
-// gained most come first.
+// Searches the splits inside those bins that may reach the gain of the best split so far. The
+// columns with the largest gains come first.
 template <class Rule>
 void StumpFinder::search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts) {
     const std::vector<OrderedColumn>& ordered = table_.ordered();
     if (ordered.empty()) return;
-    auto bar = rule.alone();
+    auto bar = rule.constant_gain();
     for (const FoundCut<Rule>& cut : cuts) bar = std::max(bar, cut.gain);
     std::vector<const OrderedColumn*> columns;
     for (const OrderedColumn& column : ordered) columns.push_back(&column);
     std::sort(columns.begin(), columns.end(), [&](const auto* a, const auto* b) {
         return cuts[a->feature].gain > cuts[b->feature].gain;
     });
-    RowSums rows{response_.data(), kept_ == Kept::pairs ? weight_.data() : nullptr};
+    RowSums rows{response_.data(), content_ == BinContent::with_weights ? weight_.data() : nullptr};
     std::vector<typename Rule::Gain> bars(team_.size(), bar);
     team_.run(columns.size(), [&](std::size_t task, int worker) {
         std::uint32_t feature = columns[task]->feature;
@@ -251,7 +263,7 @@ StumpFinding StumpFinder::find(const Rule& rule) {
     if (!best.found) return finding;
     finding.left = best.left;
     finding.right = total_ - best.left;
-    CutPlace place{feature, best.position, best.missing_left, {}};
+    CutPosition place{feature, best.position, best.missing_left, {}};
     if (table_.bins(feature).categorical) {
         std::vector<BinSums> bins;
         read_bins(feature, bins);

@@ -1,4 +1,4 @@
-// The best stump of a prepared table, for rows that count anew every round.
+// Finds the best stump of a prepared table, for weights that change every round.
 #pragma once
 
 #include <algorithm>
@@ -17,71 +17,72 @@
 
 namespace bosquet {
 
-// What the integers are worth.
+// The values of the integer units.
 struct StumpScale {
-    double response = 1;  // a unit of response
-    double weight = 1;    // a unit of weight
+    double response = 1;  // value of one unit of response
+    double weight = 1;    // value of one unit of weight
     double squares = 0;   // squared error only: the sum of w y^2
 };
 
 struct StumpFinding {
     Stump stump;
-    StumpSums left, right;  // of either side; a constant has all rows on its left
+    StumpSums left, right;  // sums of the two sides; a constant has all rows on its left
 };
 
-// The stump's merit, gain and values, from the sums of its sides.
-void judge(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
-           StumpFinding& finding);
+// Computes merit, gain and values of the stump from the sums of its sides.
+void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
+              StumpFinding& finding);
 
 class StumpFinder {
   public:
     StumpFinder(const StumpTable& table, Isa isa, Team& team);
 
-    // One pass over all rows, in runs and on all threads: the rows are added up from nothing.
-    // fill(range, response, weight, worker) writes what each row of the run counts for and returns
-    // the sums. Rows that have a weight of their own write it too; otherwise `weight` is null, and
-    // a row's weight is the magnitude of its response.
+    // Sums all rows from scratch, in runs and on all threads. fill(range, response, weight, worker)
+    // writes the response of each row of the run and returns the sums. With `own_weights` it also
+    // writes the weights. Otherwise `weight` is nullptr, and the weight of a row is the absolute
+    // value of its response.
     template <class Fill>
     void sweep(StumpCriterion criterion, bool own_weights, Fill fill);
 
-    // The same for rows without a weight of their own, some of which count for something else now.
-    // change(range, response, more, changed, worker) writes what the rows count for, by how much
-    // that changed, and which rows those are; it returns by how much the sums changed.
+    // The same for rows without own weights if only some rows have changed. change(range, response,
+    // more, changed, worker) writes the responses, their changes and the rows that changed. It
+    // returns the changes of the sums.
     template <class Change>
     void update(Change change);
 
-    // The best stump for the rows as they count now. Of equal ones the constant comes first, then
+    // Returns the best stump for the current sums. Among equal ones the constant comes first, then
     // the lowest feature, the lowest threshold, and missing values on the right.
     StumpFinding best(StumpCriterion criterion, const StumpScale& scale);
 
     StumpSums total() const { return total_; }
 
   private:
-    // What is kept by bin: signed weights in one sum; positive and negative ones apart, which gives
-    // weights too; or responses, positive and negative ones apart, and weights.
-    enum class Kept { together, apart, pairs };
+    // What is stored per bin: signed weights in one sum; positive and negative weights separately,
+    // which also gives the total weight; or positive and negative responses separately, plus
+    // weights.
+    enum class BinContent { signed_weights, by_sign, with_weights };
 
-    // What one thread has added up. The first one's holds all, once the others are added to it.
-    struct Share {
+    // The sums of one thread. Those of the other threads are finally added to those of the first.
+    struct ThreadSums {
         Buffer<std::int64_t> sums[3];                 // by bin
-        Buffer<std::int64_t> response, weight, more;  // of the run at hand
+        Buffer<std::int64_t> response, weight, more;  // of the current run
         RowsBySign rows;
         StumpSums total;
         bool used = false;
     };
 
     void prepare(StumpCriterion criterion, bool own_weights);
-    Share& open(int worker, bool from_nothing);
+    ThreadSums& open(int worker, bool restart);
     template <class Work>
-    void for_each_run(bool from_nothing, Work work);
+    void for_each_run(bool restart, Work work);
     void add_all(Range range, const std::int64_t* values, std::int64_t* sums);
     void add_some(Range range, const std::uint32_t* rows, std::size_t count,
                   const std::int64_t* values, std::int64_t* sums);
-    void add_by_sign(Range range, const std::int64_t* values, Share& share);
+    void add_by_sign(Range range, const std::int64_t* values, ThreadSums& sums_of_thread);
     void merge();
-    std::int64_t* by_row(Buffer<std::int64_t>& kept, Buffer<std::int64_t>& of_run,
+    std::int64_t* by_row(Buffer<std::int64_t>& all_rows, Buffer<std::int64_t>& run_buffer,
                          std::size_t begin) {
-        return table_.ordered().empty() ? of_run.data() : kept.data() + begin;
+        return table_.ordered().empty() ? run_buffer.data() : all_rows.data() + begin;
     }
 
     void read_bins(std::uint32_t feature, std::vector<BinSums>& bins) const;
@@ -95,20 +96,20 @@ class StumpFinder {
     const StumpTable& table_;
     const GrowKernels& grow_kernels_;
     Team& team_;
-    std::vector<std::unique_ptr<Share>> shares_;
-    Buffer<std::int64_t> response_, weight_;  // by row, for columns that are kept in order
-    Kept kept_ = Kept::together;
+    std::vector<std::unique_ptr<ThreadSums>> thread_sums_;
+    Buffer<std::int64_t> response_, weight_;  // by row, for columns that are stored in order
+    BinContent content_ = BinContent::signed_weights;
     StumpSums total_;
 };
 
 template <class Work>
-void StumpFinder::for_each_run(bool from_nothing, Work work) {
-    open(0, from_nothing);
+void StumpFinder::for_each_run(bool restart, Work work) {
+    open(0, restart);
     team_.run(block_count(table_.rows()), [&](std::size_t index, int worker) {
-        Share& share = open(worker, from_nothing);
+        ThreadSums& sums_of_thread = open(worker, restart);
         Range rows = block(table_.rows(), index);
         for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows)
-            work(Range{begin, std::min(begin + kRunRows, rows.end)}, share, worker);
+            work(Range{begin, std::min(begin + kRunRows, rows.end)}, sums_of_thread, worker);
     });
     merge();
 }
@@ -116,28 +117,32 @@ void StumpFinder::for_each_run(bool from_nothing, Work work) {
 template <class Fill>
 void StumpFinder::sweep(StumpCriterion criterion, bool own_weights, Fill fill) {
     prepare(criterion, own_weights);
-    for_each_run(true, [&](Range run, Share& share, int worker) {
-        std::int64_t* response = by_row(response_, share.response, run.begin);
-        std::int64_t* weight =
-            kept_ == Kept::pairs ? by_row(weight_, share.weight, run.begin) : nullptr;
-        share.total = share.total + fill(run, response, weight, worker);
-        if (kept_ == Kept::together)
-            add_all(run, response, share.sums[0].data());
+    for_each_run(true, [&](Range run, ThreadSums& sums_of_thread, int worker) {
+        std::int64_t* response = by_row(response_, sums_of_thread.response, run.begin);
+        std::int64_t* weight = content_ == BinContent::with_weights
+                                   ? by_row(weight_, sums_of_thread.weight, run.begin)
+                                   : nullptr;
+        sums_of_thread.total = sums_of_thread.total + fill(run, response, weight, worker);
+        if (content_ == BinContent::signed_weights)
+            add_all(run, response, sums_of_thread.sums[0].data());
         else
-            add_by_sign(run, response, share);
-        if (kept_ == Kept::pairs) add_all(run, weight, share.sums[2].data());
+            add_by_sign(run, response, sums_of_thread);
+        if (content_ == BinContent::with_weights)
+            add_all(run, weight, sums_of_thread.sums[2].data());
     });
 }
 
 template <class Change>
 void StumpFinder::update(Change change) {
-    for_each_run(false, [&](Range run, Share& share, int worker) {
-        std::int64_t* response = by_row(response_, share.response, run.begin);
-        std::int64_t* more = share.more.data();
-        share.total = share.total + change(run, response, more, share.rows, worker);
+    for_each_run(false, [&](Range run, ThreadSums& sums_of_thread, int worker) {
+        std::int64_t* response = by_row(response_, sums_of_thread.response, run.begin);
+        std::int64_t* more = sums_of_thread.more.data();
+        sums_of_thread.total =
+            sums_of_thread.total + change(run, response, more, sums_of_thread.rows, worker);
         for (int negative = 0; negative < 2; ++negative)
-            add_some(run, share.rows.rows[negative], share.rows.count[negative], more,
-                     share.sums[kept_ == Kept::together ? 0 : negative].data());
+            add_some(
+                run, sums_of_thread.rows.rows[negative], sums_of_thread.rows.count[negative], more,
+                sums_of_thread.sums[content_ == BinContent::signed_weights ? 0 : negative].data());
     });
 }
 

@@ -11,9 +11,9 @@ namespace bosquet {
 
 namespace {
 
-// Bits that sort as the value does.
+// An unsigned integer with the same order as the value.
 std::uint64_t key_of(double value) {
-    auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0 becomes 0: they are one value
+    auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0 becomes 0: both count as one value
     return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
 }
 
@@ -24,39 +24,39 @@ std::uint32_t key_of(float value) {
 
 constexpr std::uint64_t kHigh = 0xffffffff00000000;
 
-// An item is the upper half of a row's key, and the row.
+// An item consists of the upper half of a row's key and the row number.
 std::uint64_t item(std::uint64_t key, std::size_t row) { return (key & kHigh) | row; }
 
-void read_items(const Column& column, std::size_t rows, SortingRoom& room) {
-    room.items.clear();
-    room.missing.clear();
-    room.keys.clear();
+void read_items(const Column& column, std::size_t rows, SortBuffers& buffers) {
+    buffers.items.clear();
+    buffers.missing.clear();
+    buffers.keys.clear();
     bool narrow = column.type == ColumnType::f32;
-    room.block.resize(kBlockRows);
-    if (!narrow) room.keys.resize(rows);
+    buffers.block.resize(kBlockRows);
+    if (!narrow) buffers.keys.resize(rows);
     for (std::size_t index = 0; index < block_count(rows); ++index) {
         Range range = block(rows, index);
-        auto* floats = reinterpret_cast<float*>(room.block.data());
+        auto* floats = reinterpret_cast<float*>(buffers.block.data());
         if (narrow)
             read_column(column, range.begin, range.size(), floats);
         else
-            read_column(column, range.begin, range.size(), room.block.data());
+            read_column(column, range.begin, range.size(), buffers.block.data());
         for (std::size_t i = 0; i < range.size(); ++i) {
             std::size_t row = range.begin + i;
-            if (narrow ? std::isnan(floats[i]) : std::isnan(room.block[i])) {
-                room.missing.push_back(static_cast<std::uint32_t>(row));
+            if (narrow ? std::isnan(floats[i]) : std::isnan(buffers.block[i])) {
+                buffers.missing.push_back(static_cast<std::uint32_t>(row));
             } else if (narrow) {
-                room.items.push_back(item(std::uint64_t{key_of(floats[i])} << 32, row));
+                buffers.items.push_back(item(std::uint64_t{key_of(floats[i])} << 32, row));
             } else {
-                room.keys[row] = key_of(room.block[i]);
-                room.items.push_back(item(room.keys[row], row));
+                buffers.keys[row] = key_of(buffers.block[i]);
+                buffers.items.push_back(item(buffers.keys[row], row));
             }
         }
     }
 }
 
-// By the upper half, eleven bits at a time from the lowest; a digit that all items share is passed
-// over. Items of one upper half stay in the order of their rows.
+// Radix sort by the upper half with eleven bits per pass, lowest first. Passes in which all items
+// have the same digit are skipped. Items with the same upper half stay in the order of their rows.
 void sort_by_upper_half(std::vector<std::uint64_t>& items, std::vector<std::uint64_t>& other) {
     constexpr int kBits = 11, kDigits = 3;
     constexpr std::size_t kBuckets = std::size_t{1} << kBits;
@@ -77,8 +77,8 @@ void sort_by_upper_half(std::vector<std::uint64_t>& items, std::vector<std::uint
     }
 }
 
-// Puts items of the same upper half in the order of their keys. They are few unless values are
-// equal, and then they are in order already.
+// Sorts items with the same upper half by their full keys. There are few of them unless values are
+// equal, in which case they are already in order.
 void sort_by_lower_half(std::vector<std::uint64_t>& items, const std::vector<std::uint64_t>& keys) {
     auto key = [&](std::uint64_t item) { return keys[item & RowOrder::kRow]; };
     for (std::size_t begin = 0; begin < items.size();) {
@@ -98,26 +98,27 @@ void sort_by_lower_half(std::vector<std::uint64_t>& items, const std::vector<std
 
 }  // namespace
 
-RowOrder sort_rows(const Column& column, std::size_t rows, SortingRoom& room) {
-    read_items(column, rows, room);
+RowOrder sort_rows(const Column& column, std::size_t rows, SortBuffers& buffers) {
+    read_items(column, rows, buffers);
     RowOrder order;
     order.rows = Buffer<std::uint32_t>(rows);
-    order.present = room.items.size();
-    if (!room.items.empty()) {
-        sort_by_upper_half(room.items, room.other);
-        if (!room.keys.empty()) sort_by_lower_half(room.items, room.keys);
+    order.present = buffers.items.size();
+    if (!buffers.items.empty()) {
+        sort_by_upper_half(buffers.items, buffers.other);
+        if (!buffers.keys.empty()) sort_by_lower_half(buffers.items, buffers.keys);
     }
-    auto alike = [&](std::uint64_t a, std::uint64_t b) {
+    auto equal_values = [&](std::uint64_t a, std::uint64_t b) {
         if (((a ^ b) & kHigh) != 0) return false;
-        return room.keys.empty() || room.keys[a & RowOrder::kRow] == room.keys[b & RowOrder::kRow];
+        return buffers.keys.empty() ||
+               buffers.keys[a & RowOrder::kRow] == buffers.keys[b & RowOrder::kRow];
     };
     for (std::size_t i = 0; i < order.present; ++i) {
-        auto row = static_cast<std::uint32_t>(room.items[i]);
-        bool last = i + 1 == order.present || !alike(room.items[i], room.items[i + 1]);
+        auto row = static_cast<std::uint32_t>(buffers.items[i]);
+        bool last = i + 1 == order.present || !equal_values(buffers.items[i], buffers.items[i + 1]);
         order.values += last;
         order.rows[i] = last ? row | RowOrder::kLast : row;
     }
-    std::copy(room.missing.begin(), room.missing.end(), order.rows.data() + order.present);
+    std::copy(buffers.missing.begin(), buffers.missing.end(), order.rows.data() + order.present);
     return order;
 }
 

@@ -1,4 +1,4 @@
-// The rows in the order of a column's values: the one sort that makes every later search linear.
+// The rows in the order of a column's values. This single sort makes every later search linear.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,32 @@
 
 namespace bosquet {
 
-// A number t with a <= t < b, halfway where that is representable.
+// A number t with a <= t < b: the midpoint if it is representable.
 inline double halfway(double a, double b) {
     double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }
 
-// Row numbers by ascending value, then the rows whose value is missing. A row number takes 31 bits;
-// the highest one marks the last row of each value.
+// Row numbers by ascending value, then the rows whose value is missing. A row number has 31 bits;
+// the highest bit marks the last row of each value.
 struct RowOrder {
     static constexpr std::uint32_t kLast = 1u << 31;
     static constexpr std::uint32_t kRow = kLast - 1;
 
     Buffer<std::uint32_t> rows;
-    std::size_t present = 0;  // rows whose value is known
-    std::size_t values = 0;   // distinct ones
+    std::size_t present = 0;  // number of rows whose value is not missing
+    std::size_t values = 0;   // number of distinct values
 
     bool has_missing() const { return present < rows.size(); }
 };
 
-// Room for sorting, to be used again.
-struct SortingRoom {
+// Reusable buffers for sorting.
+struct SortBuffers {
     std::vector<std::uint64_t> items, other, keys;
     std::vector<std::uint32_t> missing;
     std::vector<double> block;
 };
 
-RowOrder sort_rows(const Column& column, std::size_t rows, SortingRoom& room);
+RowOrder sort_rows(const Column& column, std::size_t rows, SortBuffers& buffers);
 
 }  // namespace bosquet

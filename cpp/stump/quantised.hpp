@@ -1,4 +1,4 @@
-// Rows of a search as integers.
+// The responses and weights of rows as integers.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace bosquet {
 
-// Checks targets and weights, and says what each row counts for.
+// Checks targets and weights, and converts them to integer units.
 class QuantisedRows {
   public:
     QuantisedRows(std::span<const double> target, std::span<const double> weight,
                   StumpCriterion criterion, Team& team);
 
     const StumpScale& scale() const { return scale_; }
-    // `weight` is written for the squared error only.
+    // `weight` is only written for the squared error.
     StumpSums fill(Range run, std::int64_t* response, std::int64_t* weight) const;
 
   private:

@@ -13,21 +13,22 @@ namespace bosquet {
 
 namespace {
 
-// Friedman, Hastie and Tibshirani (2000) advise to cap the working response between 2 and 4, and to
-// keep weights above twice the machine's precision.
-constexpr double kMostResponse = 4;
-constexpr double kLeastWeight = 0x1p-51;
+// Friedman, Hastie and Tibshirani (2000) recommend to limit the working response to a value between
+// 2 and 4, and weights to at least twice the machine precision.
+constexpr double kMaxResponse = 4;
+constexpr double kMinWeight = 0x1p-51;
 
-// Where weights are multiplied round by round, their sum starts at about so many units. When it
-// would leave these bounds, or the logarithm of a factor this one, weights are made anew.
+// For weights that are multiplied in every round: their sum starts at about 2^kUnitsExponent units.
+// If it would leave the bounds below, or the logarithm of a factor would exceed kMaxStep, all
+// weights are computed again.
 constexpr int kUnitsExponent = 52;
-constexpr double kLeastUnits = 0x1p46, kMostUnits = 0x1p60;
-constexpr double kMostStep = 300;
+constexpr double kMinUnits = 0x1p46, kMaxUnits = 0x1p60;
+constexpr double kMaxStep = 300;
 
-constexpr double kPriorPerOne = 0x1p61;  // units of row weights, whose sum is 1
-constexpr double kFewUnits = 0x1p-20;    // an error worth adding up once more, row by row
+constexpr double kPriorPerOne = 0x1p61;  // units per 1 for row weights, whose sum is 1
+constexpr double kFewUnits = 0x1p-20;    // errors below this are summed again, row by row
 
-constexpr double kMostOdds = 1e150;  // beyond, weights would leave the range of numbers
+constexpr double kMaxOdds = 1e150;  // larger odds would overflow the weights
 
 double with_sign_of(double magnitude, double sign) { return std::copysign(magnitude, sign); }
 
@@ -56,7 +57,8 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
       weights_(table.rows()),
       margins_(table.rows()) {
     if (!(learning_rate > 0) || !std::isfinite(learning_rate))
-        throw InputError("the learning rate must be above 0");
+        throw InputError("learning_rate=" + std::to_string(learning_rate) +
+                         " must be > 0 and finite");
     check_signs(target);
     set_row_weights(weight, checked_sum(weight, team));
     if (variant == StumpVariant::logit) responses_ = Buffer<double>(table.rows());
@@ -74,13 +76,13 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
         set_unit(1);
         sweep_weights();
     } else {
-        const double nothing[2] = {0, 0};
-        reweigh({}, nothing);
+        const double zero_step[2] = {0, 0};
+        reweight({}, zero_step);
     }
 }
 
 void StumpBoost::set_row_weights(std::span<const double> weight, double sum) {
-    even_ = 1 / static_cast<double>(weight.size());
+    equal_weight_ = 1 / static_cast<double>(weight.size());
     bool uneven = false;
     for (double w : weight) uneven |= w != weight[0];
     if (!uneven) return;
@@ -111,7 +113,7 @@ StumpCriterion StumpBoost::criterion() const {
 std::int64_t StumpBoost::count_wrong(Range run) const {
     std::int64_t wrong = 0;
     for (std::size_t i = run.begin; i < run.end; ++i) {
-        // f = 0 is the negative class: a row of the positive one is wrong there.
+        // f = 0 predicts the negative class, so that a row of the positive class is wrong.
         bool is_wrong =
             (margins_[i] < 0) | ((margins_[i] == 0) & static_cast<int>(is_positive(weights_[i])));
         std::int64_t units = prior_.size() > 0 ? in_units(prior_[i], kPriorPerOne) : 1;
@@ -150,21 +152,21 @@ void StumpBoost::sweep_weights() {
     finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
 }
 
-// Weights from margins, relative to that of the least margin, so that nothing overflows; rows that
-// were once too light for a number may have grown again.
-void StumpBoost::make_weights() {
+// Computes the weights from the margins, relative to the smallest margin, so that nothing
+// overflows. Rows whose weights were once too small to represent may have grown again.
+void StumpBoost::weights_from_margins() {
     std::size_t blocks = block_count(table_.rows());
-    std::vector<double> least(blocks, std::numeric_limits<double>::infinity()), sums(blocks);
+    std::vector<double> smallest(blocks, std::numeric_limits<double>::infinity()), sums(blocks);
     team_.run(blocks, [&](std::size_t index, int) {
         Range rows = block(table_.rows(), index);
         for (std::size_t i = rows.begin; i < rows.end; ++i)
-            if (row_weight(i) > 0) least[index] = std::min(least[index], margins_[i]);
+            if (row_weight(i) > 0) smallest[index] = std::min(smallest[index], margins_[i]);
     });
-    double heaviest = *std::min_element(least.begin(), least.end());
+    double smallest_margin = *std::min_element(smallest.begin(), smallest.end());
     team_.run(blocks, [&](std::size_t index, int) {
         Range rows = block(table_.rows(), index);
         for (std::size_t i = rows.begin; i < rows.end; ++i) {
-            double weight = row_weight(i) * exact_exp(heaviest - margins_[i]);
+            double weight = row_weight(i) * exact_exp(smallest_margin - margins_[i]);
             weights_[i] = with_sign_of(weight, weights_[i]);
             sums[index] += weight;
         }
@@ -196,14 +198,14 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
     set_training_error(all);
 }
 
-// Newton's step for the log loss as weighted least squares. f is half the log odds, so the odds
-// against a row's own class are e^(-2 y f).
-void StumpBoost::set_logit(Range run, const double* falls, BlockSums& sums) {
+// A Newton step for the log loss as weighted least squares. f is half the log-odds, so that the
+// odds against the class of a row are e^(-2 y f).
+void StumpBoost::set_logit(Range run, const double* exponentials, BlockSums& sums) {
     for (std::size_t i = run.begin; i < run.end; ++i) {
-        double odds = falls[i - run.begin] * falls[i - run.begin];
+        double odds = exponentials[i - run.begin] * exponentials[i - run.begin];
         double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
-        double weight = row_weight(i) * std::max(own * other, kLeastWeight);
-        double response = std::min(1 / own, kMostResponse);
+        double weight = row_weight(i) * std::max(own * other, kMinWeight);
+        double response = std::min(1 / own, kMaxResponse);
         responses_[i] = with_sign_of(weight * response, weights_[i]);
         weights_[i] = with_sign_of(weight, weights_[i]);
         sums.weight += weight;
@@ -212,44 +214,44 @@ void StumpBoost::set_logit(Range run, const double* falls, BlockSums& sums) {
     }
 }
 
-void StumpBoost::set_mada(Range run, const double* falls, BlockSums& sums) {
+void StumpBoost::set_mada(Range run, const double* exponentials, BlockSums& sums) {
     for (std::size_t i = run.begin; i < run.end; ++i) {
-        double weight = row_weight(i) * std::min(1.0, falls[i - run.begin]);
+        double weight = row_weight(i) * std::min(1.0, exponentials[i - run.begin]);
         weights_[i] = with_sign_of(weight, weights_[i]);
         sums.weight += weight;
     }
 }
 
-StumpBoost::BlockSums StumpBoost::reweigh_block(Range rows, const StumpSides& sides,
-                                                const double* by_side) {
+StumpBoost::BlockSums StumpBoost::reweight_block(Range rows, const StumpSides& sides,
+                                                 const double* by_side) {
     BlockSums sums;
     std::uint8_t right[kRunRows];
-    double falls[kRunRows];  // e^(-y f)
+    double exponentials[kRunRows];  // e^(-y f)
     for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows) {
         Range run{begin, std::min(begin + kRunRows, rows.end)};
         sides.fill(run, right);
         for (std::size_t i = 0; i < run.size(); ++i)
             margins_[begin + i] += by_side[right[i]] * with_sign_of(1, weights_[begin + i]);
-        kernels_.exponentials(margins_.data() + begin, run.size(), falls);
+        kernels_.exponentials(margins_.data() + begin, run.size(), exponentials);
         for (std::size_t i = 0; i < run.size(); ++i)
-            sums.potential += row_weight(begin + i) * falls[i];
+            sums.potential += row_weight(begin + i) * exponentials[i];
         if (variant_ == StumpVariant::logit)
-            set_logit(run, falls, sums);
+            set_logit(run, exponentials, sums);
         else
-            set_mada(run, falls, sums);
+            set_mada(run, exponentials, sums);
         sums.wrong += count_wrong(run);
     }
     return sums;
 }
 
-void StumpBoost::reweigh(const Stump& stump, const double* by_side) {
+void StumpBoost::reweight(const Stump& stump, const double* by_side) {
     StumpSides sides(table_, stump, isa_);
     std::vector<BlockSums> blocks(block_count(table_.rows()));
     team_.run(blocks.size(), [&](std::size_t index, int) {
-        blocks[index] = reweigh_block(block(table_.rows(), index), sides, by_side);
+        blocks[index] = reweight_block(block(table_.rows(), index), sides, by_side);
     });
     BlockSums sums;
-    for (const BlockSums& of_block : blocks) sums += of_block;
+    for (const BlockSums& block_sums : blocks) sums += block_sums;
     potential_ = sums.potential;
     set_training_error(sums.wrong);
     unit_.weight = unit_.response = 1 / units_per_one(sums.weight, table_.rows());
@@ -267,8 +269,8 @@ double StumpBoost::wrong_weight(const Stump& stump) const {
         Range run{begin, std::min(begin + kRunRows, table_.rows())};
         sides.fill(run, right);
         for (std::size_t i = 0; i < run.size(); ++i) {
-            bool says_positive = stump.values[right[i]] > 0;
-            if (says_positive != is_positive(weights_[begin + i]))
+            bool predicts_positive = stump.values[right[i]] > 0;
+            if (predicts_positive != is_positive(weights_[begin + i]))
                 sum += std::abs(weights_[begin + i]);
         }
     }
@@ -281,7 +283,7 @@ double StumpBoost::error_of(const StumpFinding& finding) const {
     double error = 0;
     if (criterion() == StumpCriterion::error) {
         ErrorRule rule(finder_.total());
-        std::int64_t gain = stump.is_constant() ? rule.alone() : rule(finding.left);
+        std::int64_t gain = stump.is_constant() ? rule.constant_gain() : rule(finding.left);
         error = static_cast<double>(finder_.total().weight - gain) / 2 / all;
     } else if (variant_ != StumpVariant::logit) {
         auto wrong = [](StumpSums side, double value) {
@@ -290,7 +292,8 @@ double StumpBoost::error_of(const StumpFinding& finding) const {
         error =
             (wrong(finding.left, stump.values[0]) + wrong(finding.right, stump.values[1])) / all;
     }
-    // Few units are no exact measure, and rows too light for one may be wrong nevertheless.
+    // A few units are not precise enough, and rows whose weights are too small for one unit may be
+    // misclassified as well.
     if (error < kFewUnits) error = wrong_weight(stump) / (all * unit_.weight);
     return error;
 }
@@ -304,22 +307,22 @@ StumpStep StumpBoost::step_of(const Stump& stump, double scale) const {
     return step;
 }
 
-// Relative to the rows of which there are probably most, the ones that the larger side has right:
-// these keep their weights.
+// The factors are relative to the rows that are probably most frequent, those that the larger side
+// predicts correctly: their weights do not change.
 bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) const {
     bool larger = stump.rows > 2 * stump.left_rows;
-    double most = std::abs(step.margin[2 * larger]), longest = 0;
+    double reference = std::abs(step.margin[2 * larger]), longest = 0;
     for (int which = 0; which < 4; ++which) {
-        longest = std::max(longest, most - step.margin[which]);
-        step.factor[which] = exact_exp(most - step.margin[which]);
+        longest = std::max(longest, reference - step.margin[which]);
+        step.factor[which] = exact_exp(reference - step.margin[which]);
     }
-    double units = static_cast<double>(finder_.total().weight) * (z * exact_exp(most));
-    return longest <= kMostStep && units >= kLeastUnits && units <= kMostUnits;
+    double units = static_cast<double>(finder_.total().weight) * (z * exact_exp(reference));
+    return longest <= kMaxStep && units >= kMinUnits && units <= kMaxUnits;
 }
 
 double StumpBoost::z_of_vote(double error, double alpha) {
-    if (alpha <= kMostStep) return (1 - error) * exact_exp(-alpha) + error * exact_exp(alpha);
-    return exact_exp(alpha + exact_log(error));  // the other term is nothing beside it
+    if (alpha <= kMaxStep) return (1 - error) * exact_exp(-alpha) + error * exact_exp(alpha);
+    return exact_exp(alpha + exact_log(error));  // the other term is negligible
 }
 
 double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
@@ -332,7 +335,7 @@ double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) cons
 }
 
 StumpRound StumpBoost::round(Ensemble& ensemble) {
-    // A stump's merit is that of weights with the sum 1.
+    // The merit of a stump refers to weights with sum 1.
     double sum = static_cast<double>(finder_.total().weight) * unit_.weight;
     StumpFinding finding =
         finder_.best(criterion(), {unit_.response / sum, unit_.weight / sum,
@@ -344,7 +347,7 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
     report.training_error = training_error_;
     bool votes = criterion() == StumpCriterion::error;
     if (votes) {
-        double odds = std::min((1 - report.error) / report.error, kMostOdds);
+        double odds = std::min((1 - report.error) / report.error, kMaxOdds);
         report.alpha = report.error > 0 ? learning_rate_ * 0.5 * exact_log(odds)
                                         : std::numeric_limits<double>::infinity();
         if (report.error == 0) report.z = 0;
@@ -360,11 +363,11 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
         bool can_multiply = set_factors(stump, report.z, step);
         if (!can_multiply) std::fill_n(step.factor, 4, 1.0);
         multiply(stump, step);
-        if (!can_multiply) make_weights();
+        if (!can_multiply) weights_from_margins();
     } else {
         const double by_side[2] = {report.alpha * stump.values[0], report.alpha * stump.values[1]};
         double before = potential_;
-        reweigh(stump, by_side);
+        reweight(stump, by_side);
         report.z = potential_ / before;
     }
     report.training_error = training_error_;

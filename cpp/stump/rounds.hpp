@@ -1,12 +1,13 @@
-// Boosting on stumps: two classes, one stump a round, five ways to weigh the rows.
+// Boosting on stumps for two classes, one stump per round, with five ways to update the weights w:
 //
-//   discrete  the stump of least weighted error says -1 or 1 with the weight alpha; w e^(-alpha y
-//   h) real      half the log odds on either side, by least Z; w e^(-y h) gentle    the weighted
-//   mean of y on either side, by least squares; w e^(-y h) logit     least squares to the working
-//   response of logistic regression, weights p (1 - p) mada      as discrete, but a weight never
-//   exceeds what it was at the start
+// - discrete: the stump with the smallest weighted error votes -1 or 1 with weight alpha;
+//   w e^(-alpha y h)
+// - real: half the log-odds on each side, for the smallest Z; w e^(-y h)
+// - gentle: the weighted mean of y on each side, by least squares; w e^(-y h)
+// - logit: least squares on the working response of logistic regression; w = p (1 - p)
+// - mada: like discrete, but a weight never exceeds its initial value
 //
-// Only the margins y f(x) and the weights are kept, one number a row each.
+// Only the margins y f(x) and the weights are stored, one number each per row.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +24,16 @@ enum class StumpVariant { discrete, real, gentle, logit, mada };
 
 struct StumpRound {
     Stump stump;
-    // Its weighted 0-1 error, by its sign, under the weights it was learned with.
+    // Its weighted 0-1 error under the weights of the round.
     double error = 0;
-    // What it was multiplied with when it was added: alpha for discrete and mada, infinite where
-    // the error is 0; the learning rate for real and gentle, half of it for logit.
+    // The factor with which it was added: alpha for discrete and mada, infinite if the error is 0;
+    // the learning rate for real and gentle; half of it for logit.
     double alpha = 0;
-    // By what the mean of e^(-y f) over the rows was multiplied. The product over all rounds is
-    // that mean, and the training error is never above it. Of an infinite alpha it is 0.
+    // The factor by which the mean of e^(-y f) over the rows changed. The product over all rounds
+    // is that mean, which bounds the training error from above. It is 0 if alpha is infinite.
     double z = 1;
-    double training_error = 0;  // weighted share of the rows on the wrong side of f = 0
-    // Whether it was added. Discrete and mada take no step if the error is 0, or 1/2 or more.
+    double training_error = 0;  // weighted share of rows on the wrong side of f = 0
+    // Whether the stump was added. Discrete and mada add none if the error is 0, or 1/2 or more.
     bool taken = false;
 };
 
@@ -44,48 +45,50 @@ class StumpBoost {
     StumpRound round(Ensemble& ensemble);
 
     std::span<const double> margins() const { return {margins_.data(), margins_.size()}; }
-    // The distribution of the next round: they add up to 1.
+    // Writes the distribution of the next round; it sums to 1.
     void weights(double* out) const;
 
   private:
     // Sums over a block of rows.
     struct BlockSums {
-        double weight = 0;       // of the weights
-        double absolute = 0;     // logit: of w |z|
-        double squares = 0;      // logit: of w z^2
-        double potential = 0;    // of e^(-y f), by the row weights given
-        std::int64_t wrong = 0;  // rows, or units of row weight, that the vote has wrong
+        double weight = 0;       // sum of the weights
+        double absolute = 0;     // logit: sum of w |z|
+        double squares = 0;      // logit: sum of w z^2
+        double potential = 0;    // mean of e^(-y f) with the given row weights
+        std::int64_t wrong = 0;  // misclassified rows, or units of row weight
         BlockSums& operator+=(const BlockSums& other);
     };
 
     bool is_multiplicative() const;
     StumpCriterion criterion() const;
-    double row_weight(std::size_t row) const { return prior_.size() > 0 ? prior_[row] : even_; }
+    double row_weight(std::size_t row) const {
+        return prior_.size() > 0 ? prior_[row] : equal_weight_;
+    }
     void set_row_weights(std::span<const double> weight, double sum);
     std::int64_t count_wrong(Range run) const;
     void set_training_error(std::int64_t wrong);
 
-    // Weights as they are, into units, and added up.
+    // Converts the current weights to units and sums them.
     void sweep_weights();
-    // The unit for multiplied weights of this sum.
+    // Sets the unit for weights with this sum.
     void set_unit(double sum);
-    void make_weights();
-    // The step of the round, and weights that are multiplied by one of four factors: one pass, in
-    // which only rows whose factor is not 1 are added up again.
+    void weights_from_margins();
+    // Updates margins and weights if the weights are multiplied by one of four factors. It takes
+    // one pass, in which only rows whose factor is not 1 are summed again.
     void multiply(const Stump& stump, const StumpStep& step);
-    // The step of the round, and weights that follow from the margins: their sum is known only
-    // afterwards, so that turning them into units is another pass.
-    void reweigh(const Stump& stump, const double* by_side);
-    void set_logit(Range run, const double* falls, BlockSums& sums);
-    void set_mada(Range run, const double* falls, BlockSums& sums);
-    BlockSums reweigh_block(Range rows, const StumpSides& sides, const double* by_side);
+    // Updates margins and weights if the weights follow from the margins. Their sum is only known
+    // afterwards, so that the conversion to units is a second pass.
+    void reweight(const Stump& stump, const double* by_side);
+    void set_logit(Range run, const double* exponentials, BlockSums& sums);
+    void set_mada(Range run, const double* exponentials, BlockSums& sums);
+    BlockSums reweight_block(Range rows, const StumpSides& sides, const double* by_side);
 
     double wrong_weight(const Stump& stump) const;
     double error_of(const StumpFinding& finding) const;
     StumpStep step_of(const Stump& stump, double scale) const;
     double z_of(const StumpFinding& finding, const StumpStep& step) const;
     static double z_of_vote(double error, double alpha);
-    // Whether weights may be multiplied by them.
+    // Returns whether the weights may be multiplied by the factors.
     bool set_factors(const Stump& stump, double z, StumpStep& step) const;
 
     const StumpTable& table_;
@@ -95,10 +98,10 @@ class StumpBoost {
     StumpVariant variant_;
     double learning_rate_;
     StumpFinder finder_;
-    StumpScale unit_;       // what the integers of the finder are worth
-    Buffer<double> prior_;  // row weights as given, with the sum 1; empty where all are even_
-    double even_ = 0;
-    // Of the next round, up to a common factor, with the sign of the class.
+    StumpScale unit_;       // the values of the integer units of the finder
+    Buffer<double> prior_;  // given row weights with sum 1; empty if all are equal_weight_
+    double equal_weight_ = 0;
+    // Weights of the next round, up to a common factor, with the sign of the class.
     Buffer<double> weights_;
     Buffer<double> responses_;  // logit: weight times working response
     Buffer<double> margins_;

@@ -1,7 +1,7 @@
-// The best split of one feature under a rule, from sums by bin and, inside a bin, by row.
+// Finds the best split of one feature, from sums per bin and, inside a bin, per row.
 //
-// Of equal splits the one of the lowest threshold is taken, and at one threshold the one with
-// missing values on the right. Behind the last value a split has missing values alone on its right.
+// Among equal splits, that with the lowest threshold is chosen, and among those the one with
+// missing values on the right. A split after the last value has only missing values on its right.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace bosquet {
 
-// What each row counts for; without weights, a row's weight is the magnitude of its response.
+// The response and the weight of each row; without weights, the weight is the absolute response.
 struct RowSums {
     const std::int64_t* response = nullptr;
     const std::int64_t* weight = nullptr;
@@ -25,16 +25,16 @@ struct RowSums {
     }
 };
 
-// Sums of a bin.
+// The sums of a bin.
 struct BinSums {
     StumpSums all;
-    std::int64_t up = 0;    // of the positive responses
-    std::int64_t down = 0;  // of the negative ones, as a magnitude
+    std::int64_t up = 0;    // sum of the positive responses
+    std::int64_t down = 0;  // absolute sum of the negative responses
 
     SumBox box(StumpSums low) const { return {low, up, down, all.weight}; }
 };
 
-// Bins count from 1, bin 0 has the missing values; a position is a number of bins.
+// Bins are counted from 1; bin 0 holds the missing values. A position is a number of bins.
 template <class Rule>
 void scan_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule,
                FoundCut<Rule>& best) {
@@ -48,9 +48,9 @@ void scan_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule
     if (has_missing) best.consider(rule, rule.total - missing, last, false);
 }
 
-// The levels of a nominal feature, missing values among them as bin 0, in the order of their mean
-// response. The best grouping in two is a cut of this order (Fisher 1958; Breiman et al. 1984).
-// Levels without weight are left out: they go right.
+// The levels of a nominal feature in the order of their mean response, including missing values as
+// bin 0. The best grouping into two is contiguous in this order (Fisher 1958; Breiman et al. 1984).
+// Levels without weight are left out; they go right.
 inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) {
     std::vector<double> mean(bins.size());
     std::vector<std::uint32_t> levels;
@@ -65,7 +65,7 @@ inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) 
     return levels;
 }
 
-// For the 0-1 error each level goes by its own sign: those of negative response left.
+// For the 0-1 error each level goes by the sign of its response: negative ones go left.
 template <class Rule>
 void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>& best) {
     StumpSums left;
@@ -84,7 +84,7 @@ void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>
     }
 }
 
-// The bins that go left by a cut that scan_levels found, missing values left aside.
+// The bins that go left in a split found by scan_levels, without that of missing values.
 template <class Rule>
 std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const FoundCut<Rule>& cut) {
     std::vector<std::uint32_t> chosen;
@@ -100,25 +100,25 @@ std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const Foun
     return chosen;
 }
 
-// Whether a split that takes some of a box's rows to the left could gain as much as the bar.
+// Whether a split with some of the rows of a box on the left can reach the gain `bar`.
 template <class Rule>
 bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Rule& rule,
                typename Rule::Gain bar) {
     return rule.may_reach(box, bar) || (has_missing && rule.may_reach(box.with(missing), bar));
 }
 
-// The splits inside a bin of an ordered column, a stretch of rows after the other, where they may
-// reach the bar; a position is a number of rows. `left` are the sums of the bins before it.
+// Searches the splits inside a bin of an ordered column, segment by segment, where they may reach
+// the bar. A position is a number of rows. `left` holds the sums of the bins before it.
 template <class Rule>
 void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
                  RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundCut<Rule>& best) {
-    constexpr std::uint32_t kStretch = 16;
+    constexpr std::uint32_t kSegmentRows = 16;
     bool has_missing = column.order.has_missing();
-    auto row_at = [&](std::uint32_t place) { return column.order.rows[place] & RowOrder::kRow; };
-    // Behind the last row of the bin is the split between it and the next one.
+    auto row_at = [&](std::uint32_t index) { return column.order.rows[index] & RowOrder::kRow; };
+    // After the last row of the bin comes the split between this bin and the next one.
     std::uint32_t last = column.starts[bin] - 1;
     for (std::uint32_t begin = column.starts[bin - 1], end; begin < last; begin = end) {
-        end = std::min(begin + kStretch, last);
+        end = std::min(begin + kSegmentRows, last);
         SumBox box{left, 0, 0, 0};
         for (std::uint32_t i = begin; i < end; ++i) {
             StumpSums sums = rows.of(row_at(i));
@@ -126,8 +126,8 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
             box.down += std::max<std::int64_t>(-sums.response, 0);
             box.weight += sums.weight;
         }
-        bool worth_it = may_reach(box, has_missing, missing, rule, bar);
-        for (std::uint32_t i = begin; worth_it && i < end; ++i) {
+        bool promising = may_reach(box, has_missing, missing, rule, bar);
+        for (std::uint32_t i = begin; promising && i < end; ++i) {
             left = left + rows.of(row_at(i));
             if (!(column.order.rows[i] & RowOrder::kLast)) continue;
             best.consider(rule, left, i + 1, false);
@@ -137,8 +137,9 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
     }
 }
 
-// Those bins of an ordered column that may hold a split to reach the bar, searched row by row. The
-// position of `best`, a number of bins, becomes a number of rows. The bar rises with what is found.
+// Searches those bins of an ordered column row by row that may contain a split that reaches the
+// bar. The position of `best`, a number of bins, is converted to a number of rows. The bar
+// increases with the gains found.
 template <class Rule>
 void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
                   typename Rule::Gain& bar, RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
@@ -146,7 +147,8 @@ void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
     StumpSums left, missing = bins[0].all;
     for (std::size_t bin = 1; bin < bins.size(); ++bin) {
         SumBox box = bins[bin].box(left);
-        // To reach the bar is enough: the threshold may be lower than that of the best.
+        // Reaching the bar is enough, because the threshold may be lower than that of the best
+        // split.
         if (may_reach(box, column.order.has_missing(), missing, rule, bar)) {
             scan_inside(column, bin, left, missing, rows, rule, bar, best);
             bar = std::max(bar, best.gain);

@@ -14,7 +14,7 @@ namespace {
 
 using Sums = std::vector<std::int64_t>;
 
-std::int64_t size_of(const Sums& sums) {
+std::int64_t sum_of_magnitudes(const Sums& sums) {
     std::int64_t size = 0;
     for (std::int64_t sum : sums) size += magnitude(sum);
     return size;
@@ -22,12 +22,12 @@ std::int64_t size_of(const Sums& sums) {
 
 class SignSearch {
   public:
-    // `response` has the signed weights of a row's classes side by side.
+    // `response` holds the signed weights of all classes, row by row.
     SignSearch(const StumpTable& table, std::uint32_t classes, const Buffer<std::int64_t>& response,
                const Sums& total)
         : table_(table), classes_(classes), response_(response), total_(total), left_(classes) {}
 
-    void search(std::uint32_t feature, std::int64_t bar, WholeCut& best) {
+    void search(std::uint32_t feature, std::int64_t bar, IntegerCut& best) {
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         std::uint32_t bins = table_.bins(feature).bins();
         const OrderedColumn* column = table_.ordered(feature);
@@ -56,7 +56,8 @@ class SignSearch {
         for (std::uint32_t k = 0; k < classes_; ++k) sums[k] += magnitude(more[k]);
     }
 
-    // What a split gains that sends left_ and `more` left: on either side each class by its sign.
+    // The gain of a split that sends left_ and `more` left; each side predicts each class by its
+    // sign.
     std::int64_t gain(const std::int64_t* more) const {
         std::int64_t sum = 0;
         for (std::uint32_t k = 0; k < classes_; ++k) {
@@ -66,7 +67,7 @@ class SignSearch {
         return sum;
     }
 
-    void search_bins(std::uint32_t bins, bool has_missing, WholeCut& best) {
+    void search_bins(std::uint32_t bins, bool has_missing, IntegerCut& best) {
         for (std::uint32_t bin = 1; bin < bins; ++bin) {
             add(left_.data(), of_bin(bin));
             bool last = bin + 1 == bins;  // then only missing values can be on the right
@@ -75,25 +76,25 @@ class SignSearch {
         }
     }
 
-    // What a class gains is a convex function of its sum on the left, and so largest where all rows
-    // of one sign have gone there and none of the other.
+    // The gain of a class is a convex function of its sum on the left, so that it is largest if all
+    // rows of one sign are on the left and none of the other.
     std::int64_t bound(std::uint32_t bin, const std::int64_t* missing) const {
         std::int64_t sum = 0;
         for (std::uint32_t k = 0; k < classes_; ++k) {
             std::int64_t low = left_[k] + (missing != nullptr ? missing[k] : 0);
             std::int64_t all = of_bin(bin)[k], size = sizes_[bin * classes_ + k];
-            std::int64_t most = low + (size + all) / 2, least = low - (size - all) / 2;
-            sum += std::max(magnitude(most) + magnitude(total_[k] - most),
-                            magnitude(least) + magnitude(total_[k] - least));
+            std::int64_t high = low + (size + all) / 2, lowest = low - (size - all) / 2;
+            sum += std::max(magnitude(high) + magnitude(total_[k] - high),
+                            magnitude(lowest) + magnitude(total_[k] - lowest));
         }
         return sum;
     }
 
-    void search_rows(const OrderedColumn& column, std::int64_t bar, WholeCut& best) {
+    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerCut& best) {
         bool has_missing = column.order.has_missing();
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         auto bound_of = [&](std::uint32_t bin) {
-            // left_ becomes the sums of all bins before this one.
+            // Update left_ to the sums of all bins before this one.
             if (bin > 1) add(left_.data(), of_bin(bin - 1));
             std::int64_t reached = bound(bin, nullptr);
             return has_missing ? std::max(reached, bound(bin, of_bin(0))) : reached;
@@ -111,7 +112,7 @@ class SignSearch {
         search_inside(column, bar, best, bound_of, scan);
     }
 
-    // goes_left by bin, bin 0 being missing values.
+    // `goes_left` has one entry per bin; bin 0 holds missing values.
     std::int64_t gain_of(const std::vector<std::uint8_t>& goes_left) {
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         for (std::size_t bin = 0; bin < goes_left.size(); ++bin)
@@ -119,7 +120,7 @@ class SignSearch {
         return gain(nullptr);
     }
 
-    void keep(const std::vector<std::uint8_t>& goes_left, WholeCut& best) {
+    void keep(const std::vector<std::uint8_t>& goes_left, IntegerCut& best) {
         std::int64_t reached = gain_of(goes_left);
         if (reached <= best.gain) return;
         best.consider(reached, 0, goes_left[0] != 0);
@@ -128,15 +129,15 @@ class SignSearch {
             if (goes_left[bin]) best.place.left_bins.push_back(bin);
     }
 
-    void search_levels(std::uint32_t bins, WholeCut& best) {
-        std::vector<std::uint32_t> levels;  // that have a say
+    void search_levels(std::uint32_t bins, IntegerCut& best) {
+        std::vector<std::uint32_t> levels;  // with a non-zero sum
         for (std::uint32_t bin = 0; bin < bins; ++bin)
             if (std::any_of(of_bin(bin), of_bin(bin) + classes_, [](auto x) { return x != 0; }))
                 levels.push_back(bin);
         if (levels.size() < 2) return;
         std::vector<std::uint8_t> goes_left(bins);
-        if (levels.size() <= kEveryGrouping) {
-            // The last level always stays on the right.
+        if (levels.size() <= kExhaustiveLevels) {
+            // The last level is always on the right.
             for (std::size_t group = 1; group < std::size_t{1} << (levels.size() - 1); ++group) {
                 for (std::size_t i = 0; i < levels.size(); ++i)
                     goes_left[levels[i]] = group >> i & 1;
@@ -151,7 +152,7 @@ class SignSearch {
         }
     }
 
-    // Sends every level to the side whose signs suit it better; returns whether that gained.
+    // Sends every level to the side whose signs fit it better; returns whether the gain increased.
     bool improve(const std::vector<std::uint32_t>& levels, std::vector<std::uint8_t>& goes_left) {
         std::int64_t before = gain_of(goes_left);
         std::vector<std::int64_t> left_sign(classes_), right_sign(classes_);
@@ -173,10 +174,10 @@ class SignSearch {
     const Buffer<std::int64_t>& response_;
     const Sums& total_;
     Sums left_, by_bin_;
-    Sums sizes_;  // by bin, sums of magnitudes
+    Sums sizes_;  // by bin, sums of absolute values
 };
 
-// Signs of the sums; 0 counts as negative.
+// Appends the signs of the sums; 0 counts as negative.
 void put_signs(const Sums& sums, std::vector<double>& values) {
     for (std::int64_t sum : sums) values.push_back(sum > 0 ? 1 : -1);
 }
@@ -185,7 +186,7 @@ void put_signs(const Sums& sums, std::vector<double>& values) {
 
 Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double> target,
                     std::uint32_t classes, std::span<const double> weight) {
-    if (classes == 0) throw InputError("there must be at least one class");
+    if (classes == 0) throw InputError("target has no rows; there must be at least one class");
     check_signs(target);
     std::size_t rows = table.rows();
     double per_one = units_per_one(checked_sum(weight, team), weight.size());
@@ -200,16 +201,16 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
             total[k] += signed_units;
             all += units;
         }
-    std::int64_t alone = size_of(total);
+    std::int64_t constant_gain = sum_of_magnitudes(total);
     std::vector<SignSearch> searches(team.size(), SignSearch(table, classes, response, total));
-    WholeCut best = best_cut(table, team, alone,
-                             [&](std::uint32_t f, std::int64_t bar, WholeCut& cut, int worker) {
-                                 searches[worker].search(f, bar, cut);
-                             });
+    IntegerCut best = best_cut(table, team, constant_gain,
+                               [&](std::uint32_t f, std::int64_t bar, IntegerCut& cut, int worker) {
+                                   searches[worker].search(f, bar, cut);
+                               });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(rows);
     stump.merit = static_cast<double>(all - best.gain) / 2 / per_one;
-    stump.gain = static_cast<double>(best.gain - alone) / 2 / per_one;
+    stump.gain = static_cast<double>(best.gain - constant_gain) / 2 / per_one;
     if (best.found) {
         table.describe(best.place, stump);
         std::vector<std::uint8_t> side(rows);

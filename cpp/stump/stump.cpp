@@ -11,26 +11,28 @@ namespace bosquet {
 
 namespace {
 
-// Values that a leaf holds: without vector leaves a tree adds to the output whose turn it is.
+// The number of values per leaf. Without vector leaves, a tree adds to a single output.
 std::size_t leaf_width(const Ensemble& ensemble) {
     return ensemble.vector_leaves ? ensemble.outputs : 1;
 }
 
-void check_place(const Stump& stump, std::span<const double> values, const Ensemble& ensemble) {
+void check_fits(const Stump& stump, std::span<const double> values, const Ensemble& ensemble) {
     if (values.size() != 2 * leaf_width(ensemble))
         throw InputError("the stump has " + std::to_string(values.size() / 2) +
-                         " values a side, a tree of the model adds to " +
-                         std::to_string(leaf_width(ensemble)) + " of its outputs");
+                         " values per side, but a leaf of the model has " +
+                         std::to_string(leaf_width(ensemble)));
     if (stump.is_constant()) return;
     if (static_cast<std::uint32_t>(stump.feature) >= ensemble.features)
-        throw InputError("the model has no feature " + std::to_string(stump.feature));
+        throw InputError("the stump uses feature " + std::to_string(stump.feature) +
+                         ", but the model has only " + std::to_string(ensemble.features) +
+                         " features");
     std::uint32_t categories = ensemble.categories[stump.feature];
     if (stump.nominal != (categories > 0))
         throw InputError("feature " + std::to_string(stump.feature) + " is " +
                          (stump.nominal ? "nominal" : "quantitative") +
-                         " in the stump and not in the model");
+                         " in the stump, but not in the model");
     if (!stump.left_categories.empty() && stump.left_categories.back() >= categories)
-        throw InputError("the stump names a category that the model does not have");
+        throw InputError("the stump contains a category that the model does not have");
 }
 
 Node root_of(const Stump& stump, Tree& tree) {
@@ -64,13 +66,15 @@ bool Stump::goes_left(double value) const {
 
 void append_stump(const Stump& stump, std::span<const double> values, double scale,
                   Ensemble& ensemble) {
-    check_place(stump, values, ensemble);
+    check_fits(stump, values, ensemble);
     std::size_t outputs = leaf_width(ensemble);
     std::size_t leaves = stump.is_constant() ? 1 : 2;
     std::vector<double> scaled(values.begin(), values.begin() + leaves * outputs);
     for (double& value : scaled) {
         value *= scale;
-        if (!std::isfinite(value)) throw InputError("what a leaf adds must be finite");
+        if (!std::isfinite(value))
+            throw InputError(
+                "values times scale must be finite; pass smaller values or a smaller scale");
     }
     Tree tree;
     if (!stump.is_constant()) {
@@ -89,7 +93,7 @@ void append_stump(const Stump& stump, std::span<const double> values, double sca
     }
     if (ensemble.vector_leaves) tree.leaf_values = std::move(scaled);
     if (auto fault = find_fault(ensemble, tree))
-        throw InputError("the stump is no tree of the model: " + *fault);
+        throw InputError("the stump does not match the model: " + *fault);
     ensemble.add(std::move(tree));
 }
 

@@ -1,4 +1,4 @@
-// A stump: one question about one feature, and what is said on either side of it.
+// A decision stump: one split on one feature, with values on both sides.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace bosquet {
 struct Stump {
     static constexpr std::int32_t kConstant = -1;
 
-    std::int32_t feature = kConstant;  // kConstant: a rule that says the same of every row
+    std::int32_t feature = kConstant;  // kConstant: the same prediction for every row
     bool nominal = false;
     bool missing_left = true;
-    double threshold = std::numeric_limits<double>::infinity();  // values up to it go left
-    std::vector<std::uint32_t> left_categories;                  // of a nominal feature, ascending
-    std::vector<double> values;  // one an output: of the left side, then of the right
-    double merit = 0;            // the value of its criterion; less is better
-    double gain = 0;             // by how much that is less than the best constant's
-    double rows = 0;             // it was learned on, and those of them that went left
+    double threshold = std::numeric_limits<double>::infinity();  // values <= threshold go left
+    std::vector<std::uint32_t> left_categories;  // nominal feature: codes that go left, ascending
+    std::vector<double> values;                  // one per output: left side, then right side
+    double merit = 0;                            // value of the criterion; smaller is better
+    double gain = 0;                             // decrease compared with the best constant
+    double rows = 0;  // number of training rows, and of those on the left
     double left_rows = 0;
 
     bool is_constant() const { return feature == kConstant; }
@@ -34,7 +34,7 @@ struct Stump {
 };
 
 // Adds the stump to the ensemble as a tree of depth 1 (0 for a constant) whose leaves hold `values`
-// times `scale`: as many values as the stump's own, or as two times the ensemble's outputs.
+// times `scale`: as many values as the stump has, or twice the number of outputs of the ensemble.
 void append_stump(const Stump& stump, std::span<const double> values, double scale,
                   Ensemble& ensemble);
 

@@ -17,10 +17,10 @@ BOSQUET_INLINE std::int64_t in_units(double value, double per_one) {
     return __builtin_llrint(value * per_one);
 }
 
-inline void move_some(const std::uint8_t* right, std::size_t begin, std::size_t end,
-                      const StumpStep& step, double per_one, double* weights, double* margins,
-                      std::int64_t* response, std::int64_t* change, RowsBySign& changed,
-                      MovedRows& moved) {
+inline void move_rows_scalar(const std::uint8_t* right, std::size_t begin, std::size_t end,
+                             const StumpStep& step, double per_one, double* weights,
+                             double* margins, std::int64_t* response, std::int64_t* change,
+                             RowsBySign& changed, MovedRows& moved) {
     for (std::size_t i = begin; i < end; ++i) {
         bool negative = __builtin_bit_cast(std::uint64_t, weights[i]) >> 63;
         std::size_t which = 2 * std::size_t{right[i]} + negative;
@@ -31,7 +31,7 @@ inline void move_some(const std::uint8_t* right, std::size_t begin, std::size_t 
         change[i] = response[i] - before;
         moved.response += change[i];
         moved.weight += negative ? -change[i] : change[i];
-        // f = 0 is the negative class: a row of the positive one is wrong there.
+        // f = 0 predicts the negative class, so that a row of the positive class is wrong.
         moved.wrong += negative ? margins[i] < 0 : margins[i] <= 0;
         changed.rows[negative][changed.count[negative]] = static_cast<std::uint32_t>(i);
         changed.count[negative] += step.factor[which] != 1;
@@ -46,9 +46,9 @@ inline std::int64_t total(__m256i four) {
     return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-// Positive doubles below 2^62 to the nearest integers, in two halves: adding 1.5 * 2^52 leaves an
-// integer in the low bits, and what the upper half leaves over is exact. The upper half is even, so
-// that ties fall as they do for the whole.
+// Rounds positive doubles below 2^62 to the nearest integers, in two halves: adding 1.5 * 2^52
+// leaves an integer in the low bits, and the remainder of the upper half is exact. The upper half
+// is even, so that ties are rounded as for the whole number.
 inline __m256i nearest(__m256d x) {
     const __m256d magic = _mm256_set1_pd(kRoundToInteger);
     const __m256i magic_bits = _mm256_castpd_si256(magic);
@@ -64,7 +64,7 @@ inline __m256i with_sign(__m256i units, __m256i negative) {
     return _mm256_sub_epi64(_mm256_xor_si256(units, negative), negative);
 }
 
-// For each four bits the lanes that are set, in order; what follows them is overwritten later.
+// For each four bits the lanes that are set, in order; entries after them are overwritten later.
 struct SetLanes {
     alignas(64) std::uint32_t lanes[16][4];
     constexpr SetLanes() : lanes{} {
@@ -106,7 +106,7 @@ MovedRows move_rows(const std::uint8_t* right, std::size_t count, const StumpSte
         __m256i bits = _mm256_slli_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(sides)), 63);
         __m256d on_right = _mm256_castsi256_pd(bits);
         __m256d weight = _mm256_loadu_pd(weights + i), sign = _mm256_and_pd(weight, sign_bit);
-        // A blend asks for the sign bit alone, which of a weight is its class.
+        // A blend only uses the sign bit, which for a weight is its class.
         auto chosen = [&](const __m256d* four) {
             return _mm256_blendv_pd(_mm256_blendv_pd(four[0], four[1], sign),
                                     _mm256_blendv_pd(four[2], four[3], sign), on_right);
@@ -138,20 +138,21 @@ MovedRows move_rows(const std::uint8_t* right, std::size_t count, const StumpSte
     }
     moved = {total(sum), total(absolute), static_cast<std::size_t>(total(wrong))};
 #endif
-    move_some(right, i, count, step, per_one, weights, margins, response, change, changed, moved);
+    move_rows_scalar(right, i, count, step, per_one, weights, margins, response, change, changed,
+                     moved);
     return moved;
 }
 
 void sides_of_bins(const std::uint8_t* bins, std::size_t count, std::uint8_t last,
                    bool missing_left, std::uint8_t* __restrict right) {
-    // Missing values, bin 0, become the highest byte if they go right.
+    // Missing values (bin 0) become the largest byte if they go right.
     std::uint8_t shift = missing_left ? 0 : 1;
     auto bound = static_cast<std::uint8_t>(last - shift);
     for (std::size_t i = 0; i < count; ++i)
         right[i] = static_cast<std::uint8_t>(bins[i] - shift) > bound;
 }
 
-// A comparison with NaN is false, so that missing values change neither end.
+// A comparison with NaN is false, so that missing values change neither limit.
 inline void widen(double value, double& low, double& high) {
     low = value < low ? value : low;
     high = value > high ? value : high;
@@ -163,21 +164,21 @@ bool find_range(const double* values, std::size_t count, BucketScale& scale) {
     bool missing = false;
     std::size_t i = 0;
 #if defined(__AVX2__)
-    // The least and the greatest of two vectors keep the second operand where the first is NaN.
-    __m256d least[2] = {_mm256_set1_pd(low), _mm256_set1_pd(low)};
-    __m256d greatest[2] = {_mm256_set1_pd(high), _mm256_set1_pd(high)};
+    // Minimum and maximum of two vectors return the second operand if the first is NaN.
+    __m256d smallest[2] = {_mm256_set1_pd(low), _mm256_set1_pd(low)};
+    __m256d largest[2] = {_mm256_set1_pd(high), _mm256_set1_pd(high)};
     __m256d unordered = _mm256_setzero_pd();
     for (; i + 8 <= count; i += 8)
         for (std::size_t half = 0; half < 2; ++half) {
             __m256d four = _mm256_loadu_pd(values + i + 4 * half);
-            least[half] = _mm256_min_pd(four, least[half]);
-            greatest[half] = _mm256_max_pd(four, greatest[half]);
+            smallest[half] = _mm256_min_pd(four, smallest[half]);
+            largest[half] = _mm256_max_pd(four, largest[half]);
             unordered = _mm256_or_pd(unordered, _mm256_cmp_pd(four, four, _CMP_UNORD_Q));
         }
     missing = _mm256_movemask_pd(unordered) != 0;
     alignas(32) double lows[4], highs[4];
-    _mm256_store_pd(lows, _mm256_min_pd(least[0], least[1]));
-    _mm256_store_pd(highs, _mm256_max_pd(greatest[0], greatest[1]));
+    _mm256_store_pd(lows, _mm256_min_pd(smallest[0], smallest[1]));
+    _mm256_store_pd(highs, _mm256_max_pd(largest[0], largest[1]));
     for (int lane = 0; lane < 4; ++lane) {
         low = lows[lane] < low ? lows[lane] : low;
         high = highs[lane] > high ? highs[lane] : high;
@@ -200,37 +201,40 @@ bool find_range(const double* values, std::size_t count, BucketScale& scale) {
     return missing;
 }
 
-// Where all values are alike, or none is finite, both ends have the first bucket.
+// If all values are equal, or none is finite, both limits are in the first bucket.
 inline std::uint16_t bucket_of(double value, const BucketScale& scale) {
     double last = scale.count - 1.0;
-    double place = (value / 2 - scale.low / 2) * scale.per_one;
-    place = place < last ? place : last;
-    place = value >= scale.high ? last : place;
-    place = value <= scale.low ? 0 : place;
-    place = value == value ? place : scale.count;
-    return static_cast<std::uint16_t>(place);
+    double bucket = (value / 2 - scale.low / 2) * scale.per_one;
+    bucket = bucket < last ? bucket : last;
+    bucket = value >= scale.high ? last : bucket;
+    bucket = value <= scale.low ? 0 : bucket;
+    bucket = value == value ? bucket : scale.count;
+    return static_cast<std::uint16_t>(bucket);
 }
 
-void put_into_buckets(const double* values, std::size_t count, const BucketScale& scale,
-                      std::uint16_t* out) {
+void find_buckets(const double* values, std::size_t count, const BucketScale& scale,
+                  std::uint16_t* out) {
     std::size_t i = 0;
 #if defined(__AVX2__)
     const __m256d low = _mm256_set1_pd(scale.low), half_low = _mm256_set1_pd(scale.low / 2);
     const __m256d high = _mm256_set1_pd(scale.high), per_one = _mm256_set1_pd(scale.per_one);
-    const __m256d last = _mm256_set1_pd(scale.count - 1.0), beyond = _mm256_set1_pd(scale.count);
+    const __m256d last = _mm256_set1_pd(scale.count - 1.0),
+                  missing_bucket = _mm256_set1_pd(scale.count);
     const __m256d half = _mm256_set1_pd(0.5);
-    auto places = [&](const double* four) {
+    auto buckets = [&](const double* four) {
         __m256d value = _mm256_loadu_pd(four);
-        __m256d place = _mm256_mul_pd(_mm256_sub_pd(_mm256_mul_pd(value, half), half_low), per_one);
-        place = _mm256_min_pd(place, last);
-        place = _mm256_blendv_pd(place, last, _mm256_cmp_pd(value, high, _CMP_GE_OQ));
-        place = _mm256_andnot_pd(_mm256_cmp_pd(value, low, _CMP_LE_OQ), place);
-        place = _mm256_blendv_pd(place, beyond, _mm256_cmp_pd(value, value, _CMP_UNORD_Q));
-        return _mm256_cvttpd_epi32(place);
+        __m256d bucket =
+            _mm256_mul_pd(_mm256_sub_pd(_mm256_mul_pd(value, half), half_low), per_one);
+        bucket = _mm256_min_pd(bucket, last);
+        bucket = _mm256_blendv_pd(bucket, last, _mm256_cmp_pd(value, high, _CMP_GE_OQ));
+        bucket = _mm256_andnot_pd(_mm256_cmp_pd(value, low, _CMP_LE_OQ), bucket);
+        bucket =
+            _mm256_blendv_pd(bucket, missing_bucket, _mm256_cmp_pd(value, value, _CMP_UNORD_Q));
+        return _mm256_cvttpd_epi32(bucket);
     };
     for (; i + 8 <= count; i += 8)
         _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
-                         _mm_packus_epi32(places(values + i), places(values + i + 4)));
+                         _mm_packus_epi32(buckets(values + i), buckets(values + i + 4)));
 #endif
     for (; i < count; ++i) out[i] = bucket_of(values[i], scale);
 }
@@ -241,7 +245,7 @@ void exponentials(const double* margins, std::size_t count, double* out) {
 
 }  // namespace
 
-const StumpKernels stump_kernels = {move_rows, sides_of_bins, find_range, put_into_buckets,
+const StumpKernels stump_kernels = {move_rows, sides_of_bins, find_range, find_buckets,
                                     exponentials};
 
 }  // namespace bosquet::BOSQUET_ISA

@@ -11,8 +11,8 @@ namespace bosquet {
 
 namespace {
 
-constexpr std::size_t kMostBins = 255;
-// A bin of few rows is searched sooner than it is passed over.
+constexpr std::size_t kMaxBins = 255;
+// Searching a bin with fewer rows takes less time than computing a bound for it.
 constexpr std::size_t kRowsPerBin = 16;
 
 FeatureBins level_bins(const Column& column, std::size_t rows, std::uint32_t categories) {
@@ -26,18 +26,19 @@ FeatureBins level_bins(const Column& column, std::size_t rows, std::uint32_t cat
     return bins;
 }
 
-// Where bins of an ordered column begin, and where the last one ends: one bin a value if they are
-// few enough, else bins of about as many rows each.
+// The starts of the bins of an ordered column, followed by the end of the last one: one bin per
+// value if there are few values, otherwise bins with about equal numbers of rows.
 std::vector<std::uint32_t> bin_starts(const RowOrder& order) {
     std::size_t bins = order.values;
-    if (bins > kMostBins) bins = std::clamp(order.present / kRowsPerBin, std::size_t{2}, kMostBins);
-    bool one_each = bins == order.values;
+    if (bins > kMaxBins) bins = std::clamp(order.present / kRowsPerBin, std::size_t{2}, kMaxBins);
+    bool one_per_value = bins == order.values;
     std::vector<std::uint32_t> starts{0};
-    std::size_t due = one_each ? 0 : order.present / bins;  // where the bin at hand may end
+    // Where the current bin may end.
+    std::size_t earliest_end = one_per_value ? 0 : order.present / bins;
     for (std::size_t i = 0; i < order.present; ++i) {
-        if (i + 1 < due || !(order.rows[i] & RowOrder::kLast)) continue;
+        if (i + 1 < earliest_end || !(order.rows[i] & RowOrder::kLast)) continue;
         starts.push_back(static_cast<std::uint32_t>(i + 1));
-        if (!one_each) due = order.present * starts.size() / bins;
+        if (!one_per_value) earliest_end = order.present * starts.size() / bins;
     }
     return starts;
 }
@@ -52,12 +53,12 @@ FeatureBins ordered_bins(const Column& column, const RowOrder& order,
     return bins;
 }
 
-// Small tables are prepared on the calling thread.
-constexpr std::size_t kWorthThreads = 100'000;
+// Smaller tables are prepared on the calling thread.
+constexpr std::size_t kValuesForThreads = 100'000;
 
 template <class Work>
 void for_each_column(std::size_t columns, std::size_t rows, Team& team, Work work) {
-    if (columns * rows >= kWorthThreads)
+    if (columns * rows >= kValuesForThreads)
         team.run(columns, work);
     else
         for (std::size_t f = 0; f < columns; ++f) work(f, 0);
@@ -68,7 +69,7 @@ void for_each_column(std::size_t columns, std::size_t rows, Team& team, Work wor
 StumpTable::StumpTable(const Table& table, std::span<const std::uint32_t> categories, Isa isa,
                        Team& team)
     : source_(table), bins_(table.columns.size()) {
-    std::vector<SortingRoom> rooms(team.size());
+    std::vector<SortBuffers> buffers(team.size());
     std::vector<OrderedColumn> columns(bins_.size());
     for_each_column(bins_.size(), rows(), team, [&](std::size_t f, int worker) {
         const Column& source = source_.columns[f];
@@ -76,23 +77,23 @@ StumpTable::StumpTable(const Table& table, std::span<const std::uint32_t> catego
             bins_[f] = level_bins(source, rows(), categories[f]);
             return;
         }
-        RowOrder order = sort_rows(source, rows(), rooms[worker]);
+        RowOrder order = sort_rows(source, rows(), buffers[worker]);
         std::vector<std::uint32_t> starts = bin_starts(order);
         bins_[f] = ordered_bins(source, order, starts);
-        if (order.values > kMostBins)
+        if (order.values > kMaxBins)
             columns[f] = {static_cast<std::uint32_t>(f), std::move(order), std::move(starts)};
     });
     for (OrderedColumn& column : columns)
         if (column.order.present > 0) ordered_.push_back(std::move(column));
-    put_into_bins(isa, team);
+    bin_columns(isa, team);
 }
 
 StumpTable::StumpTable(const Table& table, std::span<const FeatureBins> bins, Isa isa, Team& team)
     : source_(table), bins_(bins.begin(), bins.end()) {
-    put_into_bins(isa, team);
+    bin_columns(isa, team);
 }
 
-void StumpTable::put_into_bins(Isa isa, Team& team) {
+void StumpTable::bin_columns(Isa isa, Team& team) {
     binned_ = BinnedMatrix(source_, bins_, isa, team);
     has_missing_.assign(bins_.size(), 0);
     counts_.resize(bins_.size());
@@ -110,17 +111,18 @@ const std::vector<std::uint32_t>& StumpTable::counts(std::uint32_t feature) cons
     std::vector<std::uint32_t>& counts = counts_[feature];
     if (!counts.empty()) return counts;
     const FeaturePlace& place = binned_.layout().features[feature];
-    // Four counters a bin: one would have to wait for itself where neighbours are alike.
-    std::vector<std::uint32_t> apart(std::size_t{4} * place.bins);
+    // Four counters per bin: with a single one, equal neighbouring values would wait for each
+    // other.
+    std::vector<std::uint32_t> partial_counts(std::size_t{4} * place.bins);
     auto count = [&](const auto* column) {
-        for (std::size_t row = 0; row < rows(); ++row) ++apart[4 * column[row] + row % 4];
+        for (std::size_t row = 0; row < rows(); ++row) ++partial_counts[4 * column[row] + row % 4];
     };
     if (place.wide)
         count(binned_.wide_column(place));
     else
         count(binned_.column(place));
     counts.resize(place.bins);
-    for (std::size_t i = 0; i < apart.size(); ++i) counts[i / 4] += apart[i];
+    for (std::size_t i = 0; i < partial_counts.size(); ++i) counts[i / 4] += partial_counts[i];
     return counts;
 }
 
@@ -131,7 +133,7 @@ const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
     return at != ordered_.end() && at->feature == feature ? &*at : nullptr;
 }
 
-void StumpTable::describe(const CutPlace& place, Stump& stump) const {
+void StumpTable::describe(const CutPosition& place, Stump& stump) const {
     stump.feature = static_cast<std::int32_t>(place.feature);
     const std::vector<std::uint32_t>& rows_of = counts(place.feature);
     const FeatureBins& bins = bins_[place.feature];
@@ -149,10 +151,10 @@ void StumpTable::describe(const CutPlace& place, Stump& stump) const {
         }
     } else {
         for (std::uint32_t bin = 1; bin <= place.position; ++bin) left += rows_of[bin];
-        // Behind the last bin there is no edge.
+        // After the last bin there is no edge.
         if (place.position <= bins.edges.size()) stump.threshold = bins.edges[place.position - 1];
     }
-    // Values that were never missing here go where most of the rows go.
+    // If no value is missing in training, missing values go to the side with more rows.
     stump.missing_left = missing > 0 ? place.missing_left : 2 * left > rows();
     if (missing > 0 && stump.missing_left) left += missing;
     stump.rows = static_cast<double>(rows());
@@ -163,20 +165,27 @@ StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
     : kernels_(select_stump_kernels(isa)), missing_left_(stump.missing_left) {
     if (stump.is_constant()) return;
     auto feature = static_cast<std::uint32_t>(stump.feature);
-    if (feature >= table.features()) throw InputError("the table does not have this feature");
+    if (feature >= table.features())
+        throw InputError("the stump uses feature " + std::to_string(feature) +
+                         ", but the table has only " + std::to_string(table.features()) +
+                         " features");
     const FeatureBins& bins = table.bins(feature);
     if (stump.nominal != bins.categorical)
-        throw InputError("the stump's feature is nominal and the table's is not, or the reverse");
+        throw InputError("feature " + std::to_string(feature) + " is " +
+                         (stump.nominal ? "nominal" : "quantitative") +
+                         " in the stump, but not in the table");
     const FeaturePlace& place = table.binned().layout().features[feature];
-    if (!place.active) throw InputError("the stump's feature has one value only in the table");
+    if (!place.active)
+        throw InputError("feature " + std::to_string(feature) +
+                         " of the stump has only one value in the table");
     if (!stump.nominal) {
-        // A bin is on the left if its upper edge is; the last one has none.
+        // A bin is on the left if its upper edge is; the last bin has no edge.
         auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
         bool all = stump.threshold == std::numeric_limits<double>::infinity();
         last_ = static_cast<std::uint8_t>(all ? place.bins - 1 : above - bins.edges.begin());
         bins_ = table.binned().column(place);
         if (const OrderedColumn* column = table.ordered(feature); column != nullptr && !all)
-            place_in_order(table, *column, stump.threshold);
+            divide_bin(table, *column, stump.threshold);
         return;
     }
     right_of_bin_.assign(place.bins, 1);
@@ -189,11 +198,12 @@ StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
         levels_ = table.binned().column(place);
 }
 
-// The bin behind those that are wholly on the left is the one that the threshold may part.
-void StumpSides::place_in_order(const StumpTable& table, const OrderedColumn& column,
-                                double threshold) {
+// The threshold may divide the bin after those that are completely on the left. Finds its rows that
+// go right.
+void StumpSides::divide_bin(const StumpTable& table, const OrderedColumn& column,
+                            double threshold) {
     std::size_t begin = column.starts[last_], end = column.starts[last_ + 1];
-    std::size_t left = begin, above = end;  // `left` becomes the first place above the threshold
+    std::size_t left = begin, above = end;  // `left` becomes the first index above the threshold
     while (left < above) {
         std::size_t middle = left + (above - left) / 2;
         if (table.value_at(column, middle) <= threshold)
@@ -203,9 +213,9 @@ void StumpSides::place_in_order(const StumpTable& table, const OrderedColumn& co
     }
     if (left == begin) return;
     ++last_;
-    for (std::size_t place = left; place < end; ++place)
-        beyond_.push_back(column.order.rows[place] & RowOrder::kRow);
-    std::sort(beyond_.begin(), beyond_.end());
+    for (std::size_t i = left; i < end; ++i)
+        right_rows_.push_back(column.order.rows[i] & RowOrder::kRow);
+    std::sort(right_rows_.begin(), right_rows_.end());
 }
 
 void StumpSides::fill(Range range, std::uint8_t* right) const {
@@ -220,8 +230,8 @@ void StumpSides::fill(Range range, std::uint8_t* right) const {
         for (std::size_t i = 0; i < range.size(); ++i) right[i] = side[wide_[range.begin + i]];
     else
         std::fill_n(right, range.size(), std::uint8_t{0});
-    auto row = std::lower_bound(beyond_.begin(), beyond_.end(), range.begin);
-    for (; row != beyond_.end() && *row < range.end; ++row) right[*row - range.begin] = 1;
+    auto row = std::lower_bound(right_rows_.begin(), right_rows_.end(), range.begin);
+    for (; row != right_rows_.end() && *row < range.end; ++row) right[*row - range.begin] = 1;
 }
 
 }  // namespace bosquet

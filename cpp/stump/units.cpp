@@ -17,7 +17,7 @@ double total_of(const double* lanes) {
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// The sum of term(i) over rows in lanes, so that it does not depend on the vectors' width.
+// The sum of term(i) over rows, in lanes, so that it does not depend on the vector width.
 template <class Term>
 [[gnu::always_inline]] inline double lane_sum(Range rows, Term term) {
     double lanes[kLanes] = {};
@@ -28,7 +28,7 @@ template <class Term>
     return total_of(lanes);
 }
 
-// The block sums, added in the order of the blocks.
+// The sum of the block sums, in the order of the blocks.
 template <class OfBlock>
 double sum_of_blocks(std::size_t rows, Team& team, OfBlock of_block) {
     std::vector<double> sums(block_count(rows));
@@ -42,10 +42,10 @@ double sum_of_blocks(std::size_t rows, Team& team, OfBlock of_block) {
 
 double units_per_one(double sum, std::size_t rows) {
     if (!(sum > 0)) return 1;
-    // A sum a hair above a power of two and one a hair below get the same unit.
-    double room = (0x1p62 - static_cast<double>(rows)) * (1 - 1e-9);
-    int exponent = std::ilogb(room) - std::ilogb(sum) - 1;
-    if (std::ldexp(sum, exponent + 1) <= room) ++exponent;
+    // Sums just above and just below a power of two get the same unit.
+    double limit = (0x1p62 - static_cast<double>(rows)) * (1 - 1e-9);
+    int exponent = std::ilogb(limit) - std::ilogb(sum) - 1;
+    if (std::ldexp(sum, exponent + 1) <= limit) ++exponent;
     return std::ldexp(1.0, std::min(exponent, 1023));
 }
 
@@ -58,13 +58,15 @@ double checked_sum(std::span<const double> weights, Team& team) {
         if (bad) {
             std::size_t row = rows.begin;
             while (!is_bad(row)) ++row;
-            throw InputError("weights must be numbers of at least 0, and that of row " +
+            throw InputError("weights must not be negative or NaN, but the weight of row " +
                              std::to_string(row) + " is " + std::to_string(weights[row]));
         }
         return lane_sum(rows, [&](std::size_t i) { return weights[i]; });
     });
-    if (!std::isfinite(sum)) throw InputError("weights, and their sum, must be finite");
-    if (!(sum > 0)) throw InputError("no row has a weight above 0");
+    if (!std::isfinite(sum))
+        throw InputError("the sum of the weights is not finite; pass finite, smaller weights");
+    if (!(sum > 0))
+        throw InputError("all weights are 0; at least one row must have a positive weight");
     return sum;
 }
 
@@ -74,8 +76,8 @@ void check_signs(std::span<const double> target) {
     if (!bad) return;
     std::size_t row = 0;
     while (target[row] * target[row] == 1) ++row;
-    throw InputError("targets must be -1 or 1, and that of row " + std::to_string(row) + " is " +
-                     std::to_string(target[row]));
+    throw InputError("targets must be -1 or 1, but the target of row " + std::to_string(row) +
+                     " is " + std::to_string(target[row]));
 }
 
 ResponseSums response_sums(std::span<const double> target, std::span<const double> weights,
@@ -91,7 +93,8 @@ ResponseSums response_sums(std::span<const double> target, std::span<const doubl
                         [&](std::size_t i) { return weights[i] * target[i] * target[i]; });
     });
     if (!std::isfinite(sums.absolute) || !std::isfinite(sums.squares))
-        throw InputError("targets, and their weighted squares, must be finite");
+        throw InputError(
+            "targets and the sum of their weighted squares must be finite; rescale the targets");
     return sums;
 }
 

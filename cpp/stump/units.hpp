@@ -1,9 +1,10 @@
-// From real weights to integers whose sums are exact.
+// Converts weights to integers whose sums are exact.
 //
-// Sums of integers do not depend on their order, so threads may take any share of the rows, equal
-// weights stay equal, and two splits tie when they really do. The unit is a power of two for which
-// the sum of all rows, each rounded, stays below 2^62: a weight of more than a 512th of the whole
-// keeps every digit it has, and a lighter one loses what the double precision sum would lose.
+// Sums of integers do not depend on their order: threads may process any share of the rows, equal
+// weights stay equal, and two splits tie only if they really have the same gain. The unit is a
+// power of two for which the sum of all rows, each rounded, stays below 2^62. A weight of more than
+// 1/512 of the total keeps all its digits, and a smaller one loses what a sum in double precision
+// would lose.
 #pragma once
 
 #include <cmath>
@@ -15,22 +16,22 @@
 
 namespace bosquet {
 
-// How many units 1 is worth for numbers whose absolute values have this sum.
+// The number of units per 1 for numbers whose absolute values have this sum.
 double units_per_one(double sum, std::size_t rows);
 
-// To the nearest, ties to even.
+// Rounds to the nearest integer, ties to even.
 [[gnu::always_inline]] inline std::int64_t in_units(double value, double per_one) {
     return std::llrint(value * per_one);
 }
 
-// Their sum, over fixed blocks of rows; an InputError unless all are finite and at least 0, and one
-// is above.
+// The sum of the weights, over fixed blocks of rows. Throws InputError unless all are finite and
+// not negative, and at least one is positive.
 double checked_sum(std::span<const double> weights, Team& team);
 
-// An InputError unless all are -1 or 1.
+// Throws InputError unless all targets are -1 or 1.
 void check_signs(std::span<const double> target);
 
-// Sums of w |y| and w y^2, over fixed blocks of rows; an InputError unless they are finite.
+// The sums of w |y| and w y^2, over fixed blocks of rows. Throws InputError unless they are finite.
 struct ResponseSums {
     double absolute = 0, squares = 0;
 };

@@ -1,4 +1,4 @@
-// How many rows go through all trees together.
+// The number of rows that are predicted together by all trees.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,20 @@ namespace bosquet {
 
 inline std::size_t chunks_of(std::size_t rows) { return (rows + kLineRows - 1) / kLineRows; }
 
-// As a rule what a block of rows works on stays in the second-level cache.
+// Usually the data of a block of rows fits into the second-level cache.
 struct BlockLimits {
     std::size_t rows, code_bytes, value_bytes;
 };
 constexpr BlockLimits kBlock = {512, 128 << 10, 256 << 10};
-// Trees that are walked, if they take more than kDeepBytes, come from memory anew for every block,
-// which then takes longer than walking: blocks are larger. 100,000 rows go down 100 trees of 26,000
-// nodes in half the time by that, and on codes in a fifth.
+// Trees that are walked and take more than kDeepBytes are read from memory again for every block,
+// which takes longer than the walk itself. Blocks are therefore larger: this halves the time for
+// 100,000 rows and 100 trees of 26,000 nodes, and takes a fifth of it on codes.
 constexpr BlockLimits kDeepBlock = {8192, 512 << 10, 4 << 20};
 constexpr std::size_t kDeepBytes = 2 << 20;
-constexpr std::size_t kBlocksPerThread = 4;  // at least, so that none waits long for the last
+// At least, so that no thread waits long for the last block.
+constexpr std::size_t kBlocksPerThread = 4;
 
-// How many rows of `value_bytes` and `code_bytes` each make a block.
+// The number of rows per block, if a row takes `value_bytes` and `code_bytes`.
 inline std::size_t block_rows(std::size_t rows, int threads, bool deep, std::size_t value_bytes,
                               std::size_t code_bytes) {
     const BlockLimits& limits = deep ? kDeepBlock : kBlock;

@@ -13,22 +13,23 @@ namespace bosquet {
 
 namespace {
 
-// Codes are bytes: 0 for missing, then the intervals between this many thresholds.
+// Codes are bytes: 0 for missing values, then the intervals between at most this many thresholds.
 constexpr std::size_t kMaxThresholds = 254;
-// A feature takes a few kilobytes in each group that reads it. Models that would take more than
-// some hundred megabytes by that are walked.
+// A feature takes a few kilobytes in each group that reads it. Models that would take more than a
+// few hundred megabytes that way are walked.
 constexpr std::size_t kMaxFeatures = 1 << 17;
 
-// A coded node has two bytes for the number of a line, and a feature has up to two lines.
+// A coded node has two bytes for the index of a line, and a feature has up to two lines.
 constexpr std::size_t kMaxCodedFeatures = 1 << 15;
 
-// More splits in the crown cost more than the steps they save: 64 and 256 ends are both slower.
-constexpr std::size_t kCrownEnds = 128;
+// The number of nodes at which the top of a deep tree ends. More splits in the top cost more than
+// the steps that they save, fewer save less: 64 and 256 are both slower.
+constexpr std::size_t kTopEnds = 128;
 
-std::uint32_t four_times(std::uint8_t byte) { return byte * 0x01010101u; }
+std::uint32_t repeated_four_times(std::uint8_t byte) { return byte * 0x01010101u; }
 
-// How many of the numbers are below the value. Without branches: how they would go cannot be
-// foretold, and a forest has millions of thresholds to look up.
+// The number of entries below the value. Without branches, because they are unpredictable and a
+// forest has millions of thresholds to look up.
 std::size_t rank_in(const std::vector<double>& ascending, double value) {
     const double* from = ascending.data();
     std::size_t count = ascending.size();
@@ -41,17 +42,17 @@ std::size_t rank_in(const std::vector<double>& ascending, double value) {
     return rank + static_cast<std::size_t>(count == 1 && *from < value);
 }
 
-// The nodes at which the crown of a deep tree ends, true for those: starting from the root, the
-// split that most rows meet is taken in until there are kCrownEnds.
-std::vector<bool> crown_ends(const Tree& tree) {
+// Marks the nodes at which the top of a deep tree ends. Starting from the root, the split with the
+// most rows is added to the top until it has kTopEnds ends.
+std::vector<bool> top_ends(const Tree& tree) {
     std::vector<bool> ends(tree.nodes.size());
     auto lighter = [&](std::uint32_t a, std::uint32_t b) {
         return std::pair(tree.stats[a].cover, b) < std::pair(tree.stats[b].cover, a);
     };
     std::vector<std::uint32_t> heap{0};
-    std::size_t count = 1;  // of ends, those in the heap and those that are leaves
+    std::size_t count = 1;  // number of ends, both in the heap and leaves
     ends[0] = true;
-    while (!heap.empty() && count < kCrownEnds) {
+    while (!heap.empty() && count < kTopEnds) {
         std::pop_heap(heap.begin(), heap.end(), lighter);
         std::uint32_t at = heap.back();
         heap.pop_back();
@@ -67,8 +68,8 @@ std::vector<bool> crown_ends(const Tree& tree) {
     return ends;
 }
 
-// What a tree asks of a feature at one threshold, or by categories.
-struct Question {
+// The condition of a split: a threshold of a feature, or a set of its categories.
+struct Condition {
     std::uint32_t feature;
     bool categorical;
     double threshold;
@@ -76,68 +77,70 @@ struct Question {
     auto key() const { return std::tuple(feature, categorical, threshold); }
 };
 
-// What a group's trees ask of one feature.
+// How the trees of a group use one feature.
 struct FeatureUse {
     std::vector<double> thresholds;  // finite, ascending, distinct
     bool missing_left = false;
     bool missing_right = false;
     bool categorical = false;
 
-    bool knows(double threshold) const {
+    bool has_threshold(double threshold) const {
         std::size_t rank = rank_in(thresholds, threshold);
         return rank < thresholds.size() && thresholds[rank] == threshold;
     }
     void add(double threshold) {
-        auto place = std::lower_bound(thresholds.begin(), thresholds.end(), threshold);
-        if (place == thresholds.end() || *place != threshold) thresholds.insert(place, threshold);
+        auto position = std::lower_bound(thresholds.begin(), thresholds.end(), threshold);
+        if (position == thresholds.end() || *position != threshold)
+            thresholds.insert(position, threshold);
     }
 };
 
 using FeatureUses = std::map<std::uint32_t, FeatureUse>;
 
-// The questions of a tree that the group does not ask yet, each once. No value lies above +inf, so
-// that it cuts nothing off and is no question.
-std::vector<Question> new_questions(const Tree& tree, const FeatureUses& group) {
-    std::vector<Question> questions;
+// The distinct conditions of a tree that the group does not have yet. A threshold of +inf separates
+// no values and is not a condition.
+std::vector<Condition> new_conditions(const Tree& tree, const FeatureUses& group) {
+    std::vector<Condition> conditions;
     for (const Node& node : tree.nodes) {
         if (node.is_leaf()) continue;
         if (node.categorical()) {
-            questions.push_back({node.feature(), true, 0});
+            conditions.push_back({node.feature(), true, 0});
         } else if (node.number < std::numeric_limits<double>::infinity()) {
             auto use = group.find(node.feature());
-            if (use == group.end() || !use->second.knows(node.number))
-                questions.push_back({node.feature(), false, node.number});
+            if (use == group.end() || !use->second.has_threshold(node.number))
+                conditions.push_back({node.feature(), false, node.number});
         }
     }
-    std::sort(questions.begin(), questions.end(),
-              [](const Question& a, const Question& b) { return a.key() < b.key(); });
-    auto same = [](const Question& a, const Question& b) { return a.key() == b.key(); };
-    questions.erase(std::unique(questions.begin(), questions.end(), same), questions.end());
-    return questions;
+    std::sort(conditions.begin(), conditions.end(),
+              [](const Condition& a, const Condition& b) { return a.key() < b.key(); });
+    auto same = [](const Condition& a, const Condition& b) { return a.key() == b.key(); };
+    conditions.erase(std::unique(conditions.begin(), conditions.end(), same), conditions.end());
+    return conditions;
 }
 
-// Whether the tree's questions can be added to those of the group, so that codes still tell apart
-// all that is asked.
-bool fits(const std::vector<Question>& questions, const FeatureUses& group) {
-    const FeatureUse nothing;
-    for (std::size_t i = 0; i < questions.size();) {
-        std::uint32_t feature = questions[i].feature;
+// Whether the conditions can be added to the group, so that byte codes still distinguish all
+// intervals.
+bool fits(const std::vector<Condition>& conditions, const FeatureUses& group) {
+    const FeatureUse unused;
+    for (std::size_t i = 0; i < conditions.size();) {
+        std::uint32_t feature = conditions[i].feature;
         auto found = group.find(feature);
-        const FeatureUse& use = found == group.end() ? nothing : found->second;
+        const FeatureUse& use = found == group.end() ? unused : found->second;
         std::size_t thresholds = use.thresholds.size();
         bool by_threshold = thresholds > 0, by_category = use.categorical;
-        for (; i < questions.size() && questions[i].feature == feature; ++i) {
-            (questions[i].categorical ? by_category : by_threshold) = true;
-            if (!questions[i].categorical && !use.knows(questions[i].threshold)) ++thresholds;
+        for (; i < conditions.size() && conditions[i].feature == feature; ++i) {
+            (conditions[i].categorical ? by_category : by_threshold) = true;
+            if (!conditions[i].categorical && !use.has_threshold(conditions[i].threshold))
+                ++thresholds;
         }
         if (thresholds > kMaxThresholds || (by_threshold && by_category)) return false;
     }
     return true;
 }
 
-void join(FeatureUses& group, const Tree& tree, const std::vector<Question>& questions) {
-    for (const Question& question : questions)
-        if (!question.categorical) group[question.feature].add(question.threshold);
+void add_to_group(FeatureUses& group, const Tree& tree, const std::vector<Condition>& conditions) {
+    for (const Condition& condition : conditions)
+        if (!condition.categorical) group[condition.feature].add(condition.threshold);
     for (const Node& node : tree.nodes) {
         if (node.is_leaf()) continue;
         FeatureUse& use = group[node.feature()];
@@ -176,7 +179,7 @@ class GroupCompiler {
 
     CompiledTree coded_tree(const Tree& tree) {
         std::vector<std::uint32_t> roots;
-        CompiledTree out = compile(tree, crown_ends(tree), roots);
+        CompiledTree out = compile(tree, top_ends(tree), roots);
         out.form = TreeForm::coded;
         out.roots = std::move(roots);
         out.nodes.resize(tree.nodes.size());
@@ -210,12 +213,12 @@ class GroupCompiler {
             if (use.missing_right) coded.missing_right = new_line();
         }
         coded.binner = std::make_unique<ColumnBinner>(*coded.bins);
-        place_of_[feature] = group_.features.size();
+        index_of_feature_[feature] = group_.features.size();
         group_.features.push_back(std::move(coded));
     }
 
     const CodedFeature& coded(const Node& node) const {
-        return group_.features[place_of_.at(node.feature())];
+        return group_.features[index_of_feature_.at(node.feature())];
     }
 
     CompiledTree lines_tree(const Tree& tree) {
@@ -227,55 +230,57 @@ class GroupCompiler {
         return out;
     }
 
-    // Operations on lines that take a row from the root to the first of its nodes that is an end;
-    // `numbered` are the ends by the number that a row gets.
+    // Compiles the operations on lines that lead a row from the root to the first node on its path
+    // that is an end. `numbered` receives the ends in the order of their numbers.
     CompiledTree compile(const Tree& tree, const std::vector<bool>& ends,
                          std::vector<std::uint32_t>& numbered) {
         tree_line_ = feature_lines_;
         CompiledTree out;
         std::map<std::uint32_t, std::uint32_t> class_lines;
-        if (!fold_levels(tree, out, class_lines)) return walked_tree();
-        std::vector<std::uint32_t> place = number_ends(tree, ends, numbered);
-        auto twin = [&](const Node& node) { return ends[node.left] && ends[node.left + 1]; };
+        if (!group_levels(tree, out, class_lines)) return walked_tree();
+        std::vector<std::uint32_t> offset = number_ends(tree, ends, numbered);
+        auto is_leaf_pair = [&](const Node& node) {
+            return ends[node.left] && ends[node.left + 1];
+        };
         std::uint32_t splits = 0;
-        // Children stand behind their parents, so from the end they come first.
-        for (bool twins : {true, false})
+        // Children come after their parents, so that the loop runs from the end.
+        for (bool leaf_pairs : {true, false})
             for (std::size_t at = tree.nodes.size(); at-- > 0;) {
                 const Node& node = tree.nodes[at];
-                if (place[at] == kBelow || ends[at] || twin(node) != twins) continue;
+                if (offset[at] == kBelow || ends[at] || is_leaf_pair(node) != leaf_pairs) continue;
                 auto [line, bound] = test_of(tree, at, out, class_lines);
-                if (twins)
-                    out.twins.push_back(
-                        {line, bound,
-                         four_times(static_cast<std::uint8_t>(place[node.left] / kLineRows))});
+                if (leaf_pairs)
+                    out.leaf_pairs.push_back({line, bound,
+                                              repeated_four_times(static_cast<std::uint8_t>(
+                                                  offset[node.left] / kLineRows))});
                 else
-                    out.splits.push_back({line, bound, place[node.left], place[node.left + 1]});
-                place[at] = pick_offset(splits++);
+                    out.splits.push_back({line, bound, offset[node.left], offset[node.left + 1]});
+                offset[at] = pick_offset(splits++);
             }
         group_.lines = std::max(group_.lines, tree_line_);
         return out;
     }
 
-    // Gives ends their numbers, two that hang on one node neighbouring ones, and returns for each
-    // the offset of its line among the picks; kBelow for a node behind an end.
+    // Numbers the ends, so that two children of one node get consecutive numbers. Returns for each
+    // end the offset of its line among the picks, and kBelow for a node below an end.
     static constexpr std::uint32_t kBelow = 0xffffffff;
     static std::vector<std::uint32_t> number_ends(const Tree& tree, const std::vector<bool>& ends,
                                                   std::vector<std::uint32_t>& numbered) {
-        std::vector<std::uint32_t> place(tree.nodes.size(), kBelow);
+        std::vector<std::uint32_t> offset(tree.nodes.size(), kBelow);
         auto number = [&](std::uint32_t at) {
-            place[at] = static_cast<std::uint32_t>(numbered.size() * kLineRows);
+            offset[at] = static_cast<std::uint32_t>(numbered.size() * kLineRows);
             numbered.push_back(at);
         };
-        place[0] = 0;
+        offset[0] = 0;
         if (ends[0]) number(0);
         for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-            if (place[at] == kBelow || ends[at]) continue;
+            if (offset[at] == kBelow || ends[at]) continue;
             for (std::uint32_t child : {tree.nodes[at].left, tree.nodes[at].left + 1}) {
-                place[child] = 0;
+                offset[child] = 0;
                 if (ends[child]) number(child);
             }
         }
-        return place;
+        return offset;
     }
 
     struct ThresholdTest {
@@ -285,8 +290,8 @@ class GroupCompiler {
     ThresholdTest threshold_test(const Node& node) const {
         const CodedFeature& feature = coded(node);
         std::size_t rank = rank_in(feature.bins->edges, node.number);
-        // A value goes left if no more than `rank` edges lie below it; its code is one more in the
-        // line where 0 means missing.
+        // A value goes left if at most `rank` edges are below it. In the line where 0 means missing
+        // its code is one larger.
         auto bound = static_cast<std::uint8_t>(node.missing_left() ? rank + 1 : rank);
         return {node.missing_left() ? feature.missing_left : feature.missing_right,
                 static_cast<std::uint8_t>(bound ^ 0x80)};
@@ -301,10 +306,10 @@ class GroupCompiler {
         const CodedFeature& feature = coded(node);
         if (!node.categorical()) {
             ThresholdTest test = threshold_test(node);
-            return {test.line, four_times(test.bound)};
+            return {test.line, repeated_four_times(test.bound)};
         }
         CategoryTest test{};
-        test.answer = tree_line_++ * kLineRows;
+        test.result = tree_line_++ * kLineRows;
         auto include = [&](std::uint32_t code) { test.left_set[code / 8] |= 1u << (code % 8); };
         if (feature.wide_column == kNoLine) {
             test.line = feature.codes;
@@ -318,16 +323,17 @@ class GroupCompiler {
                         if (goes_left(tree, node, code)) include(classes.class_of[code]);
         }
         out.tests.push_back(test);
-        return {test.answer, four_times(0xff)};
+        return {test.result, repeated_four_times(0xff)};
     }
 
     static bool goes_left(const Tree& tree, const Node& node, std::uint32_t code) {
         return code == 0 ? node.missing_left() : tree.in_left_set(node, code - 1);
     }
 
-    // Finds the classes of levels of each wide feature; false if a feature has too many.
-    bool fold_levels(const Tree& tree, CompiledTree& out,
-                     std::map<std::uint32_t, std::uint32_t>& class_lines) {
+    // Groups the levels of each wide feature into classes; returns false if a feature has too many
+    // classes.
+    bool group_levels(const Tree& tree, CompiledTree& out,
+                      std::map<std::uint32_t, std::uint32_t>& class_lines) {
         std::map<std::uint32_t, std::vector<const Node*>> nodes_on;
         for (const Node& node : tree.nodes)
             if (!node.is_leaf() && coded(node).wide_column != kNoLine)
@@ -343,12 +349,12 @@ class GroupCompiler {
         return true;
     }
 
-    // Starts from one class and lets each node cut every class in two.
+    // Starts from one class; each node splits every class in two.
     static std::optional<std::vector<std::uint8_t>> classes_of(
         const Tree& tree, const std::vector<const Node*>& nodes) {
         std::uint32_t words = 0;
         for (const Node* node : nodes) words = std::max(words, node->set_words());
-        // Missing, every level that a set may name, and one for all levels behind them.
+        // Missing values, every level that a set may contain, and one entry for all larger levels.
         std::vector<std::uint8_t> class_of(std::size_t{words} * 32 + 2);
         for (const Node* node : nodes) {
             std::array<std::array<int, 2>, 256> next;
@@ -366,12 +372,12 @@ class GroupCompiler {
 
     const Ensemble* ensemble_;
     TreeGroup group_;
-    std::map<std::uint32_t, std::size_t> place_of_;
+    std::map<std::uint32_t, std::size_t> index_of_feature_;
     std::uint32_t feature_lines_ = 0;
     std::uint32_t tree_line_ = 0;
 };
 
-// The form that a tree is to have if its questions fit into a group.
+// The form of a tree if its conditions fit into a group.
 TreeForm form_of(const Ensemble& ensemble, const Tree& tree) {
     if (!ensemble.vector_leaves && (tree.nodes.size() + 1) / 2 <= kMaxByteLeaves)
         return TreeForm::lines;
@@ -394,10 +400,10 @@ CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, 
             check_interrupt(64 * tree.nodes.size());
             TreeForm form = features > kMaxFeatures ? TreeForm::walked : form_of(ensemble, tree);
             if (form != TreeForm::walked) {
-                std::vector<Question> questions = new_questions(tree, uses);
-                if (fits(questions, uses))
-                    join(uses, tree, questions);
-                else if (fits(new_questions(tree, {}), {}))
+                std::vector<Condition> conditions = new_conditions(tree, uses);
+                if (fits(conditions, uses))
+                    add_to_group(uses, tree, conditions);
+                else if (fits(new_conditions(tree, {}), {}))
                     break;
                 else
                     form = TreeForm::walked;

@@ -1,16 +1,17 @@
-// An ensemble in the form that predicts many rows fast: columns become byte codes once for many
-// trees, trees become operations on lines of bytes (trees/kernels.hpp).
+// An ensemble compiled for fast prediction of many rows: columns are converted to byte codes once
+// for many trees, and trees become operations on lines of bytes (trees/kernels.hpp).
 //
-// The thresholds that a group of consecutive trees uses on a feature, sorted, cut it into at most
-// 255 intervals; the number of its interval is all that these trees need to know of a value. A
-// group ends where a feature would get more.
+// The sorted thresholds that a group of consecutive trees uses for a feature divide it into at most
+// 255 intervals. These trees only need the number of the interval of a value. A group ends where a
+// feature would get more intervals.
 //
-// A tree of more leaves than a byte can number, or of vector leaves, is walked all the same, but on
-// the codes, down nodes of half the size: what it costs to walk a deep tree is the cache misses.
-// Its crown, the splits that most rows meet, is worked off as a small tree is, and the walk begins
-// below it. A
-// tree that does not fit at all (too many thresholds or kinds of categories, or both large and
-// categorical) is walked on the values as they are.
+// A tree with vector leaves, or with more leaves than a byte can number, is walked node by node,
+// but on the codes and with nodes of half the size, because the cost of walking a deep tree is
+// cache misses. Its top, the splits that most rows pass, is evaluated like a small tree, and the
+// walk begins below it.
+//
+// A tree that does not fit at all (too many thresholds or classes of categories, or both large and
+// categorical) is walked on the original values.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +28,9 @@ namespace bosquet {
 
 constexpr std::uint32_t kNoLine = 0xffffffff;
 
-// A feature that a group of trees reads. A quantitative one has a line for the splits that send
-// missing values left, one for those that send them right, or both. A categorical one has a line of
-// plain codes, or, with more than 255 levels, a column of two-byte codes.
+// A feature that a group of trees reads. A quantitative feature has a line for the splits that send
+// missing values left, one for those that send them right, or both. A categorical feature has a
+// line of codes or, with more than 255 levels, a column of two-byte codes.
 struct CodedFeature {
     std::uint32_t feature = 0;
     std::uint32_t missing_left = kNoLine;
@@ -37,51 +38,52 @@ struct CodedFeature {
     std::uint32_t codes = kNoLine;
     std::uint32_t wide_column = kNoLine;
     std::unique_ptr<FeatureBins>
-        bins;  // where it stays when this object moves: the binner refers to it
+        bins;  // on the heap, because the binner refers to it when this object moves
     std::unique_ptr<ColumnBinner> binner;
 };
 
-// The levels of a feature with more than 255, folded into the classes that one tree tells apart.
+// The levels of a feature with more than 255 levels, grouped into the classes that one tree
+// distinguishes.
 struct CategoryClasses {
     std::uint32_t wide_column = 0;
-    std::uint32_t line = 0;              // where to write the classes of 128 rows
-    std::vector<std::uint8_t> class_of;  // by code; codes behind the last are as the last
+    std::uint32_t line = 0;              // offset of the line for the classes of 128 rows
+    std::vector<std::uint8_t> class_of;  // by code; larger codes have the class of the last
 };
 
 enum class TreeForm : std::uint8_t {
     lines,   // operations on lines of bytes
-    coded,   // nodes that are walked on codes
-    walked,  // the tree itself, on values
+    coded,   // nodes walked on codes
+    walked,  // the original tree, walked on values
 };
 
 struct CompiledTree {
     TreeForm form = TreeForm::lines;
-    std::vector<CodedNode> nodes;      // of the coded form
-    std::vector<std::uint32_t> roots;  // of the coded form: the nodes that its crown leads to
-    std::vector<TwinSplit> twins;
+    std::vector<CodedNode> nodes;      // only for TreeForm::coded
+    std::vector<std::uint32_t> roots;  // only for TreeForm::coded: the nodes at which its top ends
+    std::vector<LeafPairSplit> leaf_pairs;
     std::vector<ByteSplit> splits;
     std::vector<CategoryTest> tests;
     std::vector<CategoryClasses> classes;
     std::vector<double> leaf_values;
 
     ByteTree view() const {
-        return {twins.data(),
+        return {leaf_pairs.data(),
                 splits.data(),
                 tests.data(),
                 leaf_values.data(),
-                static_cast<std::uint32_t>(twins.size()),
+                static_cast<std::uint32_t>(leaf_pairs.size()),
                 static_cast<std::uint32_t>(splits.size()),
                 static_cast<std::uint32_t>(tests.size())};
     }
 };
 
 struct TreeGroup {
-    std::size_t first = 0;  // number of its first tree in the ensemble
+    std::size_t first = 0;  // index of its first tree in the ensemble
     std::vector<CompiledTree> trees;
     std::vector<CodedFeature> features;
     std::uint32_t wide_columns = 0;
-    std::uint32_t lines =
-        0;  // for each 128 rows: codes of features, then what a tree writes for itself
+    // Lines per 128 rows: codes of features, then temporary lines of a tree.
+    std::uint32_t lines = 0;
 
     std::size_t last() const { return first + trees.size(); }
 };

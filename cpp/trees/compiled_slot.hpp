@@ -1,10 +1,10 @@
-// Where a model keeps the form that predicts fast, made once enough rows have been predicted
+// Holds the compiled form of a model, which is created after enough rows have been predicted
 // without it.
 //
-// Many threads may predict at once, and the process may fork at any moment. So there is no lock
-// that a fork could copy while it is held: the one thread that makes the form claims the slot in
-// the name of its process, and publishes the form when it is whole. A forked child that finds the
-// claim of its parent takes it over.
+// Many threads may predict at the same time, and the process may fork at any moment. There is no
+// lock, because a fork could copy it while it is held. Instead, the thread that creates the
+// compiled form claims the slot with the number of its process, and publishes the form when it is
+// complete. A forked child that finds the claim of its parent takes it over.
 #pragma once
 
 #include <atomic>
@@ -29,24 +29,24 @@ class CompiledSlot {
         return *this;
     }
 
-    // For whoever changes the trees; nobody may be predicting meanwhile.
+    // Has to be called when the trees change; no other thread may be predicting.
     void reset() {
         state_.store(kEmpty, std::memory_order_relaxed);
         compiled_ = nullptr;
         walked_.store(0, std::memory_order_relaxed);
     }
 
-    // Null if it is not there.
+    // nullptr if there is none.
     std::shared_ptr<const CompiledEnsemble> get() const {
         return state_.load(std::memory_order_acquire) == kReady ? compiled_ : nullptr;
     }
 
-    // What is there, or else what make() returns. If another thread is making it, it is waited for
-    // some time; null if that was not enough.
+    // Returns the compiled form, or creates it with make(). If another thread is creating it, waits
+    // for a limited time and returns nullptr if that was not enough.
     template <class Make>
     std::shared_ptr<const CompiledEnsemble> get_or_make(Make make) const {
         if (!claim()) {
-            wait_at_most(kPatience, [&] { return state_.load(std::memory_order_relaxed) <= 0; });
+            wait_at_most(kMaxWait, [&] { return state_.load(std::memory_order_relaxed) <= 0; });
             return get();
         }
         try {
@@ -60,16 +60,16 @@ class CompiledSlot {
         return compiled_;
     }
 
-    // Rows predicted without the compiled form, these included.
+    // The number of rows predicted without the compiled form, including these.
     std::size_t count_walked(std::size_t rows) const {
         return walked_.fetch_add(rows, std::memory_order_relaxed) + rows;
     }
-    // How often it was made.
+    // How often the compiled form was created.
     std::size_t made() const { return made_.load(std::memory_order_relaxed); }
 
   private:
-    static constexpr long kEmpty = 0, kReady = -1;  // else the process whose thread makes it
-    static constexpr std::chrono::milliseconds kPatience{250};
+    static constexpr long kEmpty = 0, kReady = -1;  // otherwise the process whose thread creates it
+    static constexpr std::chrono::milliseconds kMaxWait{250};
 
     bool claim() const {
         long state = kEmpty, mine = this_process();

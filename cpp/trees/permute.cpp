@@ -36,44 +36,45 @@ PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const
     out.features = used_features(tree);
     std::size_t used = out.features.size(), count = rows.size();
     out.leaves.resize((used + 1) * count);
-    // Only the columns that the tree reads stand in a row; nodes name them by their place.
+    // A row holds only the columns that the tree reads, so that the features of its nodes are
+    // renumbered.
     Tree local = tree;
     for (Node& node : local.nodes) {
         if (node.is_leaf()) continue;
-        auto place = std::lower_bound(out.features.begin(), out.features.end(), node.feature());
+        auto position = std::lower_bound(out.features.begin(), out.features.end(), node.feature());
         node.tag = (node.tag & ~Node::kMaxFeature) |
-                   static_cast<std::uint32_t>(place - out.features.begin());
+                   static_cast<std::uint32_t>(position - out.features.begin());
     }
-    Ensemble frame;
-    frame.features = static_cast<std::uint32_t>(used);
-    for (std::uint32_t f : out.features) frame.categories.push_back(ensemble.categories[f]);
+    Ensemble reduced;
+    reduced.features = static_cast<std::uint32_t>(used);
+    for (std::uint32_t f : out.features) reduced.categories.push_back(ensemble.categories[f]);
 
     std::size_t stride = walked_size(used);
     std::vector<double> walked(count * stride, 0.0), values(count);
     std::vector<std::uint32_t> leaves(count);
-    auto read = [&](std::size_t place) {
-        const Column& column = table.columns[out.features[place]];
+    auto read = [&](std::size_t index) {
+        const Column& column = table.columns[out.features[index]];
         for (std::size_t i = 0; i < count; ++i) values[i] = read_value(column, rows[i]);
     };
     auto walk_into = [&](std::size_t at) {
         check_interrupt();
-        leaves_of_rows(frame, local, walked.data(), stride, count, leaves.data());
+        leaves_of_rows(reduced, local, walked.data(), stride, count, leaves.data());
         std::copy(leaves.begin(), leaves.end(), out.leaves.begin() + at * count);
     };
-    for (std::size_t place = 0; place < used; ++place) {
-        read(place);
+    for (std::size_t index = 0; index < used; ++index) {
+        read(index);
         for (std::size_t i = 0; i < count; ++i)
-            put_walked(walked.data() + i * stride, place, values[i]);
+            put_walked(walked.data() + i * stride, index, values[i]);
     }
     walk_into(0);
-    for (std::size_t place = 0; place < used; ++place) {
-        read(place);
-        std::vector<std::uint32_t> order = permutation(count, key, out.features[place]);
+    for (std::size_t index = 0; index < used; ++index) {
+        read(index);
+        std::vector<std::uint32_t> order = permutation(count, key, out.features[index]);
         for (std::size_t i = 0; i < count; ++i)
-            put_walked(walked.data() + i * stride, place, values[order[i]]);
-        walk_into(place + 1);
+            put_walked(walked.data() + i * stride, index, values[order[i]]);
+        walk_into(index + 1);
         for (std::size_t i = 0; i < count; ++i)
-            put_walked(walked.data() + i * stride, place, values[i]);
+            put_walked(walked.data() + i * stride, index, values[i]);
     }
     return out;
 }

@@ -1,4 +1,4 @@
-// Where rows end up in a tree when the values of one feature are permuted among them.
+// The leaves that rows reach in a tree if the values of one feature are permuted among them.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace bosquet {
 
 struct PermutedLeaves {
-    std::vector<std::uint32_t> features;  // those the tree uses, ascending
-    // Leaves of the rows as they are, then with each of the features permuted.
+    std::vector<std::uint32_t> features;  // the features that the tree uses, ascending
+    // The leaves of the rows with their own values, then with each of the features permuted.
     std::vector<std::int32_t> leaves;
 };
 
-// `rows` of the table; the permutation of a feature is a draw of (key, feature).
+// Uses only `rows` of the table. The permutation of a feature depends on (key, feature).
 PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const Table& table,
                                std::span<const std::uint32_t> rows, std::uint64_t key);
 

@@ -14,19 +14,19 @@ namespace bosquet {
 
 namespace {
 
-// Below this many rows they are taken one by one, several trees side by side.
+// Fewer rows than this are predicted one by one, with several trees side by side.
 constexpr std::size_t kRowsForBlocks = 16;
-// From this many rows on the compiled form is used where it is there.
+// From this many rows on the compiled form is used if it exists.
 constexpr std::size_t kRowsToUseCompiled = 32;
-// Compiling a tree takes as long as walking about a thousand rows down it. A model is compiled once
-// as many rows have walked as that would have been worth, and for one call if that call has twice
-// as many. For a large tree it is as many rows as it has nodes.
+// Compiling a tree takes as long as walking about a thousand rows down it. A model is compiled
+// after that many rows have been walked, or for a single call with twice as many rows. For a large
+// tree the number of rows is its number of nodes.
 constexpr std::size_t kRowsToCompile = 1000;
-// Coding one value takes about as long as a compiled tree saves on a row in four: with fewer trees
-// than a fourth of the features they read, the codes do not pay.
+// Coding one value takes about four times as long as a compiled tree saves per row. With fewer
+// trees than a fourth of the features they read, coding is not worthwhile.
 constexpr std::size_t kFeaturesPerTree = 4;
-// Starting threads takes as long as about this many rows times trees.
-constexpr std::size_t kStepsToShare = 100'000;
+// Starting threads takes about as long as this many rows times trees.
+constexpr std::size_t kStepsForThreads = 100'000;
 
 std::size_t node_count(const Ensemble& ensemble, std::size_t first, std::size_t last) {
     std::size_t nodes = 0;
@@ -50,12 +50,12 @@ std::shared_ptr<const CompiledEnsemble> compiled_for(const Ensemble& ensemble, s
     return std::make_shared<const CompiledEnsemble>(ensemble, first, last);
 }
 
-// Trees [first, last) that are handled alike: on the codes of a group, or all walked.
-struct Stretch {
+// Trees [first, last) that are evaluated in the same way: on the codes of a group, or all walked.
+struct TreeRange {
     std::size_t first, last;
-    const TreeGroup* group;  // null: walked
+    const TreeGroup* group;  // nullptr: all trees are walked
 
-    // Null: the tree is walked on values.
+    // nullptr if the tree is walked on values.
     const CompiledTree* compiled(std::size_t tree) const {
         if (group == nullptr) return nullptr;
         const CompiledTree& compiled = group->trees[tree - group->first];
@@ -63,29 +63,28 @@ struct Stretch {
     }
 };
 
-std::vector<Stretch> stretches_of(const CompiledEnsemble* compiled, std::size_t first,
-                                  std::size_t last) {
+std::vector<TreeRange> ranges_of(const CompiledEnsemble* compiled, std::size_t first,
+                                 std::size_t last) {
     if (compiled == nullptr) return {{first, last, nullptr}};
-    std::vector<Stretch> stretches;
+    std::vector<TreeRange> ranges;
     for (const TreeGroup& group : compiled->groups()) {
         std::size_t begin = std::max(first, group.first), end = std::min(last, group.last());
         if (begin >= end) continue;
         bool pays = (end - begin) * kFeaturesPerTree >= group.features.size();
-        stretches.push_back({begin, end, pays ? &group : nullptr});
+        ranges.push_back({begin, end, pays ? &group : nullptr});
     }
-    return stretches;
+    return ranges;
 }
 
-// The features that the walked trees read, or all where finding out takes longer than reading them
-// of `rows` rows.
+// The features that the walked trees read; all features if finding out takes longer than reading
+// them for `rows` rows.
 std::vector<std::uint32_t> walked_features(const Ensemble& ensemble,
-                                           const std::vector<Stretch>& stretches,
-                                           std::size_t rows) {
+                                           const std::vector<TreeRange>& ranges, std::size_t rows) {
     std::vector<const Tree*> walked;
     std::size_t nodes = 0;
-    for (const Stretch& stretch : stretches)
-        for (std::size_t t = stretch.first; t < stretch.last; ++t)
-            if (stretch.compiled(t) == nullptr) {
+    for (const TreeRange& range : ranges)
+        for (std::size_t t = range.first; t < range.last; ++t)
+            if (range.compiled(t) == nullptr) {
                 walked.push_back(&ensemble.trees[t]);
                 nodes += walked.back()->nodes.size();
             }
@@ -102,7 +101,7 @@ std::vector<std::uint32_t> walked_features(const Ensemble& ensemble,
     return features;
 }
 
-// Rows to be walked, with the features that are read; the others are left as they are.
+// Writes rows in the format of put_walked. Only the given features are set.
 void fill_rows(const Table& table, const std::vector<std::uint32_t>& features, Range rows,
                std::size_t stride, double* out) {
     double column[kLineRows];
@@ -128,19 +127,19 @@ void predict_few(const Ensemble& ensemble, const Table& table, const PredictOpti
     }
 }
 
-// What one thread works in.
+// The buffers of one thread.
 struct Workspace {
     Buffer<double> sums;     // [output][row of the block]
     Buffer<double> scratch;  // a column of the block
-    Buffer<double> rows;     // to be walked
+    Buffer<double> rows;     // in the format of put_walked
     Buffer<std::uint32_t> leaves;
-    Buffer<std::uint8_t> codes;        // of one feature
+    Buffer<std::uint8_t> codes;        // codes of one feature
     Buffer<std::uint16_t> wide_codes;  // [wide column][row of the block]
     Buffer<std::uint8_t> lines;        // [128 rows of the block][line]
     Buffer<std::uint8_t> picks;
 };
 
-// One call of predict: what to do with each block of rows.
+// One call of predict, which is done block by block.
 class Prediction {
   public:
     Prediction(const Ensemble& ensemble, const Table& table, const PredictOptions& options)
@@ -150,8 +149,8 @@ class Prediction {
           bin_kernels_(&select_bin_kernels(options.isa)),
           tree_kernels_(&select_tree_kernels(options.isa)),
           compiled_(compiled_for(ensemble, options.first, options.last, table.rows)),
-          stretches_(stretches_of(compiled_.get(), options.first, options.last)),
-          walked_features_(walked_features(ensemble, stretches_, table.rows)),
+          ranges_(ranges_of(compiled_.get(), options.first, options.last)),
+          walked_features_(walked_features(ensemble, ranges_, table.rows)),
           row_stride_(walked_size(ensemble.features)) {
         choose_block();
     }
@@ -164,9 +163,9 @@ class Prediction {
     Workspace make_workspace() const;
     void predict_block(Range rows, Workspace& work, double* out) const;
     void code(const TreeGroup& group, Range rows, Workspace& work) const;
-    void fold_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const;
+    void map_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const;
     void add_lines(const CompiledTree& tree, Range rows, double* sums, Workspace& work) const;
-    void walk_below_crown(const CompiledTree& tree, std::size_t rows, Workspace& work) const;
+    void walk_below_top(const CompiledTree& tree, std::size_t rows, Workspace& work) const;
     void add_leaves(std::size_t tree, std::size_t rows, Workspace& work) const;
 
     double* sums_of(std::size_t tree, Workspace& work) const {
@@ -182,31 +181,31 @@ class Prediction {
     const BinKernels* bin_kernels_;
     const TreeKernels* tree_kernels_;
     std::shared_ptr<const CompiledEnsemble> compiled_;
-    std::vector<Stretch> stretches_;
+    std::vector<TreeRange> ranges_;
     std::vector<std::uint32_t> walked_features_;
-    std::size_t row_stride_;  // doubles from one row to be walked to the next
+    std::size_t row_stride_;  // doubles per row in the format of put_walked
     std::size_t block_rows_ = 0;
     std::size_t lines_ = 0;
     std::size_t wide_columns_ = 0;
 };
 
 void Prediction::choose_block() {
-    for (const Stretch& stretch : stretches_)
-        if (stretch.group != nullptr) {
-            lines_ = std::max<std::size_t>(lines_, stretch.group->lines);
-            wide_columns_ = std::max<std::size_t>(wide_columns_, stretch.group->wide_columns);
+    for (const TreeRange& range : ranges_)
+        if (range.group != nullptr) {
+            lines_ = std::max<std::size_t>(lines_, range.group->lines);
+            wide_columns_ = std::max<std::size_t>(wide_columns_, range.group->wide_columns);
         }
     std::size_t value_bytes = walked_features_.empty() ? 0 : row_stride_ * sizeof(double);
     block_rows_ = block_rows(table_->rows, options_->threads, walked_bytes() > kDeepBytes,
                              value_bytes, lines_);
 }
 
-// Of the trees whose nodes are followed, on values or on codes.
+// The size of the trees whose nodes are walked, on values or on codes.
 std::size_t Prediction::walked_bytes() const {
     std::size_t bytes = 0;
-    for (const Stretch& stretch : stretches_)
-        for (std::size_t t = stretch.first; t < stretch.last; ++t) {
-            const CompiledTree* compiled = stretch.compiled(t);
+    for (const TreeRange& range : ranges_)
+        for (std::size_t t = range.first; t < range.last; ++t) {
+            const CompiledTree* compiled = range.compiled(t);
             if (compiled == nullptr || compiled->form == TreeForm::coded)
                 bytes += ensemble_->trees[t].nodes.size() * sizeof(Node);
         }
@@ -218,15 +217,15 @@ Workspace Prediction::make_workspace() const {
     work.sums = Buffer<double>(block_rows_ * ensemble_->outputs);
     work.scratch = Buffer<double>(block_rows_);
     work.leaves = Buffer<std::uint32_t>(block_rows_);
-    // Trees without splits read a place of the row too, and do not care what is there.
+    // Trees without splits read one entry of the row as well, but do not use its value.
     work.rows = Buffer<double>(walked_features_.empty() ? 1 : block_rows_ * row_stride_);
     work.rows[0] = 0;
     if (compiled_ == nullptr) return work;
     work.codes = Buffer<std::uint8_t>(block_rows_);
     work.wide_codes = Buffer<std::uint16_t>(block_rows_ * wide_columns_);
     work.lines = Buffer<std::uint8_t>(block_rows_ * lines_);
-    // Rows behind the last of the table are computed with the others and thrown away; their codes
-    // need to be in range all the same.
+    // Rows after the last row of the table are computed with the others and discarded; their codes
+    // have to be in range.
     std::fill(work.codes.begin(), work.codes.end(), std::uint8_t{0});
     std::fill(work.wide_codes.begin(), work.wide_codes.end(), std::uint16_t{0});
     work.picks = Buffer<std::uint8_t>(kPickLines * kLineRows);
@@ -238,7 +237,7 @@ Workspace Prediction::make_workspace() const {
 
 void Prediction::run(double* out) const {
     std::size_t blocks = (table_->rows + block_rows_ - 1) / block_rows_;
-    bool share = table_->rows * (options_->last - options_->first) >= kStepsToShare;
+    bool share = table_->rows * (options_->last - options_->first) >= kStepsForThreads;
     Team team(share ? static_cast<int>(std::min<std::size_t>(options_->threads, blocks)) : 1);
     std::vector<Workspace> work(team.size());
     team.run(blocks, [&](std::size_t index, int worker) {
@@ -253,16 +252,16 @@ void Prediction::predict_block(Range rows, Workspace& work, double* out) const {
     for (std::size_t k = 0; k < outputs; ++k)
         std::fill_n(sums_of(k, work), block_rows_, options_->first == 0 ? ensemble_->base[k] : 0.0);
     fill_rows(*table_, walked_features_, rows, row_stride_, work.rows.data());
-    for (const Stretch& stretch : stretches_) {
-        if (stretch.group != nullptr) code(*stretch.group, rows, work);
-        for (std::size_t t = stretch.first; t < stretch.last; ++t) {
-            const CompiledTree* compiled = stretch.compiled(t);
+    for (const TreeRange& range : ranges_) {
+        if (range.group != nullptr) code(*range.group, rows, work);
+        for (std::size_t t = range.first; t < range.last; ++t) {
+            const CompiledTree* compiled = range.compiled(t);
             if (compiled != nullptr && compiled->form == TreeForm::lines) {
                 add_lines(*compiled, rows, sums_of(t, work), work);
                 continue;
             }
             if (compiled != nullptr)
-                walk_below_crown(*compiled, rows.size(), work);
+                walk_below_top(*compiled, rows.size(), work);
             else
                 leaves_of_rows(*ensemble_, ensemble_->trees[t], work.rows.data(),
                                walked_features_.empty() ? 0 : row_stride_, rows.size(),
@@ -299,7 +298,7 @@ void Prediction::code(const TreeGroup& group, Range rows, Workspace& work) const
     }
 }
 
-void Prediction::fold_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const {
+void Prediction::map_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const {
     for (const CategoryClasses& classes : tree.classes) {
         const std::uint16_t* codes =
             work.wide_codes.data() + classes.wide_column * block_rows_ + chunk * kLineRows;
@@ -314,18 +313,17 @@ void Prediction::add_lines(const CompiledTree& tree, Range rows, double* sums,
                            Workspace& work) const {
     ByteTree view = tree.view();
     for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk) {
-        fold_levels(tree, chunk, work);
+        map_levels(tree, chunk, work);
         tree_kernels_->add_tree(view, lines_of(chunk, work), work.picks.data(),
                                 sums + chunk * kLineRows);
     }
 }
 
-void Prediction::walk_below_crown(const CompiledTree& tree, std::size_t rows,
-                                  Workspace& work) const {
-    ByteTree crown = tree.view();
+void Prediction::walk_below_top(const CompiledTree& tree, std::size_t rows, Workspace& work) const {
+    ByteTree top = tree.view();
     for (std::size_t chunk = 0; chunk < chunks_of(rows); ++chunk) {
         const std::uint8_t* starts =
-            tree_kernels_->pick_leaves(crown, lines_of(chunk, work), work.picks.data());
+            tree_kernels_->pick_leaves(top, lines_of(chunk, work), work.picks.data());
         leaves_of_lines(tree.nodes.data(), tree.roots.data(), starts, lines_of(chunk, work),
                         work.leaves.data() + chunk * kLineRows);
     }
@@ -364,7 +362,7 @@ void apply(const Ensemble& ensemble, const Table& table, const PredictOptions& o
     std::vector<std::uint32_t> features =
         walked_features(ensemble, {{options.first, options.last, nullptr}}, table.rows);
     std::size_t stride = walked_size(ensemble.features);
-    int threads = table.rows * trees >= kStepsToShare ? options.threads : 1;
+    int threads = table.rows * trees >= kStepsForThreads ? options.threads : 1;
     bool deep = node_count(ensemble, options.first, options.last) * sizeof(Node) > kDeepBytes;
     std::size_t block =
         deep ? block_rows(table.rows, threads, true, stride * sizeof(double), 0) : kLineRows;

@@ -1,7 +1,7 @@
-// What an ensemble says of many rows.
+// Predictions of an ensemble for many rows.
 //
-// The same bits come out whatever the number of threads, the instruction set and the number of rows
-// asked for at once: every row adds its trees in their order, starting from the base.
+// The result has the same bits for any number of threads, any instruction set and any number of
+// rows per call: the trees of every row are added in their order, starting from the base.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,12 @@ struct PredictOptions {
     Isa isa = Isa::baseline;
 };
 
-// out[row * outputs + k]: the sum of the trees, and of the base if they begin with the first tree.
+// out[row * outputs + k]: the sum of the trees, plus the base if `first` is 0.
 void predict(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
              double* out);
 
-// out[row * (last - first) + t]: the number of the node that is the row's leaf in tree first + t.
+// out[row * (last - first) + t]: the node number of the leaf that the row reaches in tree first +
+// t.
 void apply(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
            std::int32_t* out);
 

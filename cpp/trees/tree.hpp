@@ -1,4 +1,4 @@
-// What a grown tree is. A tree does not know who grew it.
+// The structure of a tree, independent of the algorithm that grew it.
 #pragma once
 
 #include <bit>
@@ -13,13 +13,13 @@
 
 namespace bosquet {
 
-// 16 bytes. The children of a node stand side by side, so it names only the left one; a node
-// without one is a leaf (the root, number 0, is nobody's child). Children stand behind their
-// parent.
+// A node of 16 bytes. The children of a node are adjacent, so that it stores only the left one; a
+// node without a left child is a leaf (node 0 is the root and never a child). Children come after
+// their parent.
 struct Node {
-    double number = 0;  // threshold of a quantitative split, a packed set, or what a leaf holds
+    double number = 0;  // threshold of a quantitative split, a packed set, or the value of a leaf
     std::uint32_t left = 0;  // left child; the right one is left + 1
-    std::uint32_t tag = 0;   // feature, and two flags
+    std::uint32_t tag = 0;   // feature and two flags
 
     static constexpr std::uint32_t kMissingLeft = 1u << 31;
     static constexpr std::uint32_t kCategorical = 1u << 30;
@@ -30,8 +30,8 @@ struct Node {
     bool missing_left() const { return (tag & kMissingLeft) != 0; }
     bool categorical() const { return (tag & kCategorical) != 0; }
 
-    // A categorical split sends left the codes whose bit is set in `words` 32-bit words that begin
-    // at `begin` of the tree's category_words; codes beyond them go right.
+    // A categorical split sends those codes left whose bit is set in `words` 32-bit words, which
+    // start at `begin` in the tree's category_words. Larger codes go right.
     std::uint32_t set_begin() const {
         return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(number) >> 32);
     }
@@ -43,22 +43,22 @@ struct Node {
     }
 };
 
-// What is remembered of a node besides its rule. Gains of targets beyond 1e19 are not numbers of
-// single precision: the largest one stands for them, so that sums of gains stay finite.
+// Statistics of a node. Gains of targets beyond 1e19 overflow single precision; they are replaced
+// by the largest float, so that sums of gains stay finite.
 struct NodeStats {
     static float finite(double value) {
         constexpr double largest = std::numeric_limits<float>::max();
         return static_cast<float>(value < largest ? value : largest);
     }
-    float gain = 0;   // by how much its split lowered the loss; 0 for a leaf
-    float cover = 0;  // weight (rows, or weighted rows) of the training data in it
+    float gain = 0;   // decrease of the loss by its split; 0 for a leaf
+    float cover = 0;  // number or weight of the training rows in the node
 };
 
 struct Tree {
     std::vector<Node> nodes;
     std::vector<NodeStats> stats;
     std::vector<std::uint32_t> category_words;
-    std::vector<double> leaf_values;  // of vector leaves, one vector behind the other; else empty
+    std::vector<double> leaf_values;  // the concatenated vectors of vector leaves; otherwise empty
 
     bool in_left_set(const Node& node, std::uint32_t code) const {
         std::uint32_t word = code / 32;
@@ -67,33 +67,33 @@ struct Tree {
     }
 };
 
-// Trees in the order they were added.
+// Trees in the order in which they were added.
 //
-// As a rule the tree number i adds to output i % outputs, and the number of a leaf is what it adds.
-// With vector leaves every tree adds to all outputs: the number of a leaf is then a small integer,
-// and tells which of the tree's vectors of `outputs` values is the leaf's.
+// Without vector leaves, tree i adds to output i % outputs, and `number` of a leaf is its value.
+// With vector leaves every tree adds to all outputs, and `number` of a leaf is the index of its
+// vector of `outputs` values in the tree.
 struct Ensemble {
     std::uint32_t features = 0;
     std::uint32_t outputs = 1;
-    std::vector<double> base;               // what each output starts from
-    std::vector<std::uint32_t> categories;  // levels of each feature; 0: quantitative
+    std::vector<double> base;               // start value of each output
+    std::vector<std::uint32_t> categories;  // number of levels of each feature; 0: quantitative
     std::vector<Tree> trees;
     bool vector_leaves = false;
 
-    // What a leaf of the tree adds: a value for each output with vector leaves, else one value.
+    // The values of a leaf: one per output with vector leaves, otherwise one.
     std::span<const double> values_of(const Tree& tree, const Node& leaf) const {
         if (!vector_leaves) return {&leaf.number, 1};
         return {tree.leaf_values.data() + static_cast<std::size_t>(leaf.number) * outputs, outputs};
     }
-    // How many trees it takes to add to every output once.
-    std::size_t trees_a_round() const { return vector_leaves ? 1 : outputs; }
+    // The number of trees that add to every output once.
+    std::size_t trees_per_round() const { return vector_leaves ? 1 : outputs; }
 
     void add(Tree tree) {
         trees.push_back(std::move(tree));
         compiled.reset();
     }
 
-    // Whoever adds, changes or removes a tree empties this slot.
+    // Has to be reset whenever a tree is added, changed or removed.
     CompiledSlot compiled;
 };
 

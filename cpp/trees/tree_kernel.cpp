@@ -31,32 +31,33 @@ inline Bytes read(const std::uint8_t* line, std::size_t vector) {
     return reinterpret_cast<const Bytes*>(line)[vector];
 }
 
-// Records are copied before they are used: a store of bytes might, for all the compiler knows,
-// change them.
-void work_up(const ByteTree& tree, const std::uint8_t* lines, std::uint8_t* picks) {
-    std::uint8_t* into = picks + pick_offset(0);
-    const TwinSplit* twin_end = tree.twins + tree.twin_count;
-    for (const TwinSplit* twin = tree.twins; twin != twin_end; ++twin, into += kLineRows) {
-        Bytes bound = repeated(twin->bound);
-        auto first = (Numbers)repeated(twin->first_leaf);  // 127 + 1 is none of a signed byte
-        const std::uint8_t* codes = lines + twin->line;
+// Computes the lines of all splits bottom-up. Fields are copied to local variables first: the
+// compiler has to assume that a store of bytes changes them.
+void evaluate_splits(const ByteTree& tree, const std::uint8_t* lines, std::uint8_t* picks) {
+    std::uint8_t* out = picks + pick_offset(0);
+    const LeafPairSplit* pair_end = tree.leaf_pairs + tree.leaf_pair_count;
+    for (const LeafPairSplit* pair = tree.leaf_pairs; pair != pair_end; ++pair, out += kLineRows) {
+        Bytes bound = repeated(pair->bound);
+        auto first = (Numbers)repeated(
+            pair->first_leaf);  // unsigned, because 127 + 1 overflows a signed byte
+        const std::uint8_t* codes = lines + pair->line;
         for (std::size_t v = 0; v < kVectors; ++v)
-            at(into, v) = (Bytes)(first - (Numbers)(read(codes, v) > bound));
+            at(out, v) = (Bytes)(first - (Numbers)(read(codes, v) > bound));
     }
     const ByteSplit* split_end = tree.splits + tree.split_count;
-    for (const ByteSplit* split = tree.splits; split != split_end; ++split, into += kLineRows) {
+    for (const ByteSplit* split = tree.splits; split != split_end; ++split, out += kLineRows) {
         Bytes bound = repeated(split->bound);
         const std::uint8_t* codes = lines + split->line;
         const std::uint8_t *left = picks + split->left, *right = picks + split->right;
         for (std::size_t v = 0; v < kVectors; ++v)
-            at(into, v) = read(codes, v) > bound ? read(right, v) : read(left, v);
+            at(out, v) = read(codes, v) > bound ? read(right, v) : read(left, v);
     }
 }
 
 #if defined(__AVX2__)
 
-// A set of 256 bits is 32 bytes: the upper five bits of a code choose the byte, by two shuffles of
-// 16 and the code's highest bit, and the lower three choose the bit.
+// A set of 256 bits has 32 bytes. The upper five bits of a code select the byte, with two shuffles
+// of 16 bytes and the highest bit of the code. The lower three bits select the bit.
 void test_categories(const CategoryTest& test, std::uint8_t* lines) {
     auto half = [&](int i) {
         return _mm256_broadcastsi128_si256(
@@ -70,7 +71,7 @@ void test_categories(const CategoryTest& test, std::uint8_t* lines) {
         __m256i set = _mm256_blendv_epi8(_mm256_shuffle_epi8(low, byte),
                                          _mm256_shuffle_epi8(high, byte), code);
         __m256i bit = _mm256_shuffle_epi8(bit_of, _mm256_and_si256(code, _mm256_set1_epi8(7)));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(lines + test.answer + i),
+        _mm256_store_si256(reinterpret_cast<__m256i*>(lines + test.result + i),
                            _mm256_cmpeq_epi8(_mm256_and_si256(set, bit), bit));
     }
 }
@@ -81,7 +82,7 @@ void test_categories(const CategoryTest& test, std::uint8_t* lines) {
     for (std::size_t i = 0; i < kLineRows; ++i) {
         unsigned code = lines[test.line + i];
         unsigned in_set = test.left_set[code / 8] >> (code % 8) & 1u;
-        lines[test.answer + i] = static_cast<std::uint8_t>(0u - in_set);
+        lines[test.result + i] = static_cast<std::uint8_t>(0u - in_set);
     }
 }
 
@@ -100,8 +101,8 @@ void add_values(const std::uint8_t* leaves, const double* values, double* sums) 
 
 const std::uint8_t* pick_leaves(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks) {
     for (std::uint32_t i = 0; i < tree.test_count; ++i) test_categories(tree.tests[i], lines);
-    work_up(tree, lines, picks);
-    std::uint32_t splits = tree.twin_count + tree.split_count;
+    evaluate_splits(tree, lines, picks);
+    std::uint32_t splits = tree.leaf_pair_count + tree.split_count;
     return splits == 0 ? picks : picks + pick_offset(splits - 1);
 }
 
@@ -109,12 +110,12 @@ void add_tree(const ByteTree& tree, std::uint8_t* lines, std::uint8_t* picks, do
     add_values(pick_leaves(tree, lines, picks), tree.leaf_values, sums);
 }
 
-// Signed bytes order as unsigned ones do once the highest bit is turned over.
+// Flipping the highest bit makes signed bytes compare like unsigned ones.
 void place_missing_left(const std::uint8_t* codes, std::uint8_t* line) {
     for (std::size_t i = 0; i < kLineRows; ++i) line[i] = codes[i] ^ 0x80;
 }
 
-// One less wraps missing, 0, around to the highest code.
+// Subtracting 1 wraps 0 (missing) around to the largest code.
 void place_missing_right(const std::uint8_t* codes, std::uint8_t* line) {
     for (std::size_t i = 0; i < kLineRows; ++i)
         line[i] = static_cast<std::uint8_t>(codes[i] - 1) ^ 0x80;

@@ -11,20 +11,20 @@ namespace bosquet {
 
 namespace {
 
-using Fault = const char*;  // null: none
+using Fault = const char*;  // nullptr: none
 
 Fault fault_in_shape(const Tree& tree) {
     std::size_t size = tree.nodes.size();
-    if (size == 0) return "it has no nodes";
-    if (size > kMaxTreeNodes) return "it has too many nodes";
+    if (size == 0) return "the tree has no nodes";
+    if (size > kMaxTreeNodes) return "the tree has too many nodes";
     if (size % 2 == 0) return "a split has only one child";
-    if (tree.stats.size() != size) return "statistics are missing";
+    if (tree.stats.size() != size) return "the statistics of nodes are missing";
     std::vector<bool> has_parent(size);
     has_parent[0] = true;
     for (std::size_t at = 0; at < size; ++at) {
         std::size_t left = tree.nodes[at].left;
         if (left == 0) continue;
-        if (left <= at) return "a child stands before its parent";
+        if (left <= at) return "a child comes before its parent";
         if (left + 1 >= size) return "a child does not exist";
         if (has_parent[left] || has_parent[left + 1]) return "a node has two parents";
         has_parent[left] = has_parent[left + 1] = true;
@@ -40,20 +40,23 @@ Fault fault_in_set(const Tree& tree, const Node& node, std::uint32_t categories)
     if (words > (std::uint64_t{categories} + 31) / 32) return "a category set is too large";
     if (words * 32 > categories && words > 0 &&
         tree.category_words[begin + words - 1] >> (categories % 32) != 0)
-        return "a category set names a category that does not exist";
+        return "a category set contains a category that does not exist";
     return nullptr;
 }
 
 Fault fault_in_ordinal(const Ensemble& ensemble, const Tree& tree, const Node& leaf) {
     auto vectors = static_cast<double>(tree.leaf_values.size() / ensemble.outputs);
     if (!(leaf.number >= 0 && leaf.number < vectors)) return "the vector of a leaf does not exist";
-    return leaf.number == std::floor(leaf.number) ? nullptr : "the vector of a leaf has no number";
+    return leaf.number == std::floor(leaf.number)
+               ? nullptr
+               : "the index of the vector of a leaf is not an integer";
 }
 
 Fault fault_in_vectors(const Ensemble& ensemble, const Tree& tree) {
     std::size_t leaves = (tree.nodes.size() + 1) / 2;
     std::size_t wanted = ensemble.vector_leaves ? leaves * ensemble.outputs : 0;
-    if (tree.leaf_values.size() != wanted) return "the vectors of leaves do not fit the leaves";
+    if (tree.leaf_values.size() != wanted)
+        return "the number of leaf vectors does not match the number of leaves";
     for (double value : tree.leaf_values)
         if (!std::isfinite(value)) return "the value of a leaf is not finite";
     return nullptr;
@@ -61,7 +64,7 @@ Fault fault_in_vectors(const Ensemble& ensemble, const Tree& tree) {
 
 Fault fault_in_node(const Ensemble& ensemble, const Tree& tree, const Node& node) {
     if (node.is_leaf()) {
-        if (node.tag != 0) return "a leaf has a feature";
+        if (node.tag != 0) return "a leaf has a split feature";
         if (ensemble.vector_leaves) return fault_in_ordinal(ensemble, tree, node);
         return std::isfinite(node.number) ? nullptr : "the value of a leaf is not finite";
     }
@@ -69,7 +72,7 @@ Fault fault_in_node(const Ensemble& ensemble, const Tree& tree, const Node& node
     std::uint32_t categories = ensemble.categories[node.feature()];
     if (!node.categorical()) {
         if (categories != 0) return "a categorical feature is split at a threshold";
-        return std::isnan(node.number) ? "a threshold is not a number" : nullptr;
+        return std::isnan(node.number) ? "a threshold is NaN" : nullptr;
     }
     if (categories == 0) return "a quantitative feature is split by categories";
     return fault_in_set(tree, node, categories);
@@ -81,32 +84,33 @@ Fault fault_in_tree(const Ensemble& ensemble, const Tree& tree) {
     for (const Node& node : tree.nodes)
         if (Fault fault = fault_in_node(ensemble, tree, node)) return fault;
     for (const NodeStats& stats : tree.stats) {
-        if (std::isnan(stats.gain)) return "the gain of a split is not a number";
+        if (std::isnan(stats.gain)) return "the gain of a split is NaN";
         if (!(stats.cover >= 0) || std::isinf(stats.cover))
             return "the cover of a node is negative or not finite";
     }
     return nullptr;
 }
 
-Fault fault_in_frame(const Ensemble& ensemble) {
+Fault fault_in_header(const Ensemble& ensemble) {
     if (ensemble.features > Node::kMaxFeature) return "there are too many features";
-    if (ensemble.outputs == 0) return "there is no output";
-    if (ensemble.base.size() != ensemble.outputs) return "the base does not fit the outputs";
-    for (double start : ensemble.base)
-        if (!std::isfinite(start)) return "the base is not finite";
+    if (ensemble.outputs == 0) return "the number of outputs is 0";
+    if (ensemble.base.size() != ensemble.outputs)
+        return "the length of the base is not the number of outputs";
+    for (double base : ensemble.base)
+        if (!std::isfinite(base)) return "the base is not finite";
     if (ensemble.categories.size() != ensemble.features)
-        return "categories are not given for every feature";
+        return "the number of category counts is not the number of features";
     for (std::uint32_t levels : ensemble.categories)
         if (levels > kMaxCategories) return "a feature has too many categories";
-    if (ensemble.trees.size() % ensemble.trees_a_round() != 0)
-        return "the trees cannot be shared out over the outputs";
+    if (ensemble.trees.size() % ensemble.trees_per_round() != 0)
+        return "the number of trees is not a multiple of the number of outputs";
     return nullptr;
 }
 
 }  // namespace
 
 std::optional<std::string> find_fault(const Ensemble& ensemble) {
-    if (Fault fault = fault_in_frame(ensemble)) return fault;
+    if (Fault fault = fault_in_header(ensemble)) return fault;
     for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
         check_interrupt(16 * ensemble.trees[t].nodes.size());
         if (Fault fault = fault_in_tree(ensemble, ensemble.trees[t]))
@@ -117,7 +121,7 @@ std::optional<std::string> find_fault(const Ensemble& ensemble) {
 
 namespace {
 
-// Whether these are probabilities with the sum 1, up to the rounding of a fit.
+// Whether the values are probabilities that sum to 1, up to rounding errors of a fit.
 bool are_shares(std::span<const double> values) {
     constexpr double kRounding = 1e-9;
     double sum = 0;
@@ -136,7 +140,7 @@ bool are_shares(std::span<const double> values, std::span<const std::uint32_t> c
     return true;
 }
 
-// Without a branch: leaves and splits take turns as no processor can foresee.
+// Without branches, because the order of leaves and splits is unpredictable.
 bool leaves_within_0_and_1(const Tree& tree) {
     bool within = true;
     for (const Node& node : tree.nodes)
@@ -144,7 +148,7 @@ bool leaves_within_0_and_1(const Tree& tree) {
     return within;
 }
 
-// Every vector of a tree is that of a leaf.
+// Checks all vectors of a tree; each of them belongs to a leaf.
 bool vectors_are_shares(const Tree& tree, std::span<const std::uint32_t> classes,
                         std::size_t outputs) {
     std::span<const double> all(tree.leaf_values);
@@ -160,8 +164,8 @@ bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> class
     std::size_t all = std::accumulate(classes.begin(), classes.end(), std::size_t{0});
     if (one_number == ensemble.vector_leaves || (!one_number && ensemble.outputs != all))
         return false;
-    for (double start : ensemble.base)
-        if (start != 0) return false;
+    for (double base : ensemble.base)
+        if (base != 0) return false;
     for (const Tree& tree : ensemble.trees)
         if (one_number ? !leaves_within_0_and_1(tree)
                        : !vectors_are_shares(tree, classes, ensemble.outputs))

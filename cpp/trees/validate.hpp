@@ -1,4 +1,4 @@
-// Whether an ensemble can be relied on: what prediction takes for granted, checked.
+// Checks the properties of an ensemble that prediction relies on.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,24 @@
 
 namespace bosquet {
 
-constexpr std::uint32_t kMaxTreeNodes = 0x7fffffff;  // node numbers are given out as signed 32 bits
-constexpr std::uint32_t kMaxCategories = 65'535;     // codes take two bytes, with one for missing
+// Node numbers are returned as signed 32-bit integers.
+constexpr std::uint32_t kMaxTreeNodes = 0x7fffffff;
+// Codes have two bytes, one code is for missing values.
+constexpr std::uint32_t kMaxCategories = 65'535;
 
-// What is wrong with the ensemble, in words; nothing if it is sound.
+// A description of the first fault of the ensemble; nullopt if it is valid.
 std::optional<std::string> find_fault(const Ensemble& ensemble);
 
-// The same for one tree, which is to become one of the ensemble's.
+// The same for one tree that is about to be added to the ensemble.
 std::optional<std::string> find_fault(const Ensemble& ensemble, const Tree& tree);
 
-// Whether every leaf holds shares of classes, with the base 0: of each target as many as it has
-// classes, none below 0, with the sum 1. Of one target with two classes a leaf may hold the share
-// of the second alone.
+// Whether the base is 0 and every leaf holds class shares: for each target one share per class,
+// none negative, with sum 1. For a single target with two classes, a leaf may hold only the share
+// of the second class.
 bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes);
 
-// For each output a bound on the size of what is predicted: that of the base and of each tree's
-// largest leaf.
+// For each output an upper bound of the absolute prediction: the sum of the absolute base and of
+// the largest absolute leaf of each tree.
 std::vector<double> reach(const Ensemble& ensemble);
 
 }  // namespace bosquet

@@ -13,7 +13,7 @@ bool category_goes_left(const Ensemble& ensemble, const Tree& tree, const Node& 
     return tree.in_left_set(node, static_cast<std::uint32_t>(x));
 }
 
-// Takes `lanes` walkers to their leaves: walker i goes down trees[i] with the row rows(i).
+// Walks `lanes` rows to their leaves side by side: lane i walks down trees[i] with the row rows(i).
 template <std::size_t lanes, class Rows>
 [[gnu::always_inline]] inline void walk(const Ensemble& ensemble, const Tree* const* trees,
                                         Rows rows, std::uint32_t* leaves) {
@@ -34,9 +34,9 @@ template <std::size_t lanes, class Rows>
             std::uint32_t right = !(x <= node.number);
             if (node.categorical()) [[unlikely]]
                 right = !category_goes_left(ensemble, *trees[lane], node, x);
-            // A walker that has arrived stays: a leaf has no tag, so it read the row's first place
-            // and the answer is masked out. Of a conditional the compiler would make a branch, and
-            // when a walker arrives cannot be foretold.
+            // A lane that has reached its leaf stays there: a leaf has tag 0, so that it reads the
+            // first entry of the row, and the result is masked out. For a conditional the compiler
+            // would generate a branch, which is unpredictable here.
             std::uint32_t walking = 0u - static_cast<std::uint32_t>(node.left != 0);
             at[lane] ^= (at[lane] ^ (node.left + right)) & walking;
             moved |= node.left;

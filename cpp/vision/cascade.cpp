@@ -12,7 +12,7 @@ namespace {
 constexpr std::int32_t kLargestSide = 4096;
 
 bool in_window(const Box& box, bool tilted, std::int32_t width, std::int32_t height) {
-    // A side is at most that of the window before anything is added: no sum overflows.
+    // Each side is compared with the window first, so that no sum overflows.
     if (box.x < 0 || box.y < 0 || box.width <= 0 || box.height <= 0) return false;
     if (box.x > width || box.y > height || box.width > width || box.height > height) return false;
     if (!tilted) return box.x + box.width <= width && box.y + box.height <= height;
@@ -26,16 +26,17 @@ void check_feature(const CascadeFeature& feature, std::size_t number, std::int32
         const Box& box = feature.box[b];
         if (!std::isfinite(feature.weight[b]))
             throw InputError("feature " + std::to_string(number) +
-                             " has a weight that is no number");
+                             " has a weight that is not finite");
         bool unused = b > 0 && feature.weight[b] == 0 && box.x == 0 && box.y == 0 &&
                       box.width == 0 && box.height == 0;
         if (!unused && !in_window(box, feature.tilted, width, height))
             throw InputError("feature " + std::to_string(number) +
-                             " has a rectangle outside the window");
+                             " has a rectangle that is not inside the window");
     }
 }
 
-// The nodes of a tree from the root on, parents before children. Empty where it is no tree.
+// The nodes of a tree from the root on, parents before children. Empty if the nodes do not form a
+// tree.
 std::vector<std::uint32_t> parents_first(const CascadeNode* nodes, std::uint32_t size) {
     std::vector<std::uint32_t> order{0};
     std::vector<char> seen_node(size), seen_leaf(size + 1);
@@ -70,28 +71,33 @@ bool CascadeModel::has_tilted() const {
 
 void CascadeModel::check() const {
     if (width < 3 || height < 3 || width > kLargestSide || height > kLargestSide)
-        throw InputError("a window has sides of 3 to " + std::to_string(kLargestSide) + " pixels");
+        throw InputError("the window has " + std::to_string(width) + " x " +
+                         std::to_string(height) + " pixels, but both sides must be between 3 and " +
+                         std::to_string(kLargestSide));
     for (std::size_t i = 0; i < features.size(); ++i) check_feature(features[i], i, width, height);
     if (total(tree_size) != nodes.size() || nodes.size() + tree_size.size() != leaves.size() ||
         total(stage_size) != tree_size.size() || stage_size.size() != stage_threshold.size())
-        throw InputError("stages, trees, nodes and leaves do not add up");
+        throw InputError("the sizes of stages, trees, nodes and leaves are inconsistent");
     for (float leaf : leaves)
-        if (!std::isfinite(leaf)) throw InputError("a leaf is no number");
+        if (!std::isfinite(leaf)) throw InputError("a leaf value is not finite");
     for (std::size_t s = 0; s < stage_size.size(); ++s)
         if (stage_size[s] == 0 || !std::isfinite(stage_threshold[s]))
-            throw InputError("stage " + std::to_string(s) + " has no trees or no threshold");
+            throw InputError("stage " + std::to_string(s) +
+                             " has no trees, or its threshold is not finite");
     for (const CascadeNode& node : nodes)
         if (node.feature >= features.size() || !std::isfinite(node.threshold))
-            throw InputError("a node asks for a feature that is not there, or has no threshold");
+            throw InputError(
+                "a node has a feature that does not exist, or a threshold that is not finite");
     std::size_t begin = 0;
     for (std::size_t t = 0; t < tree_size.size(); begin += tree_size[t], ++t)
         if (tree_size[t] == 0 || parents_first(nodes.data() + begin, tree_size[t]).empty())
-            throw InputError("tree " + std::to_string(t) + " is no tree");
+            throw InputError("the nodes of tree " + std::to_string(t) + " do not form a tree");
 }
 
 namespace {
 
-ScanNode placed(const CascadeNode& node, const CascadeFeature& feature, const ScanLayout& layout) {
+ScanNode to_scan_node(const CascadeNode& node, const CascadeFeature& feature,
+                      const ScanLayout& layout) {
     ScanNode out{};
     out.threshold = node.threshold;
     out.left = node.left;
@@ -100,7 +106,7 @@ ScanNode placed(const CascadeNode& node, const CascadeFeature& feature, const Sc
     for (std::size_t b = 0; b < kBoxes; ++b) {
         const Box& box = feature.box[b];
         out.weight[b] = feature.weight[b];
-        auto at = [&](std::int32_t x, std::int32_t y) { return base + layout.place(x, y); };
+        auto at = [&](std::int32_t x, std::int32_t y) { return base + layout.offset(x, y); };
         std::int32_t x = box.x, y = box.y, w = box.width, h = box.height;
         if (feature.tilted) {
             out.at[b][0] = at(x, y);
@@ -117,12 +123,12 @@ ScanNode placed(const CascadeNode& node, const CascadeFeature& feature, const Sc
     return out;
 }
 
-// OpenCV allows a stage this much for what is lost by writing numbers in decimal.
+// OpenCV subtracts this from the threshold of a stage, to allow for rounding in decimal text.
 constexpr float kStageAllowance = 1e-5f;
 
 }  // namespace
 
-PlacedCascade::PlacedCascade(const CascadeModel& model, const ScanLayout& layout)
+CompiledCascade::CompiledCascade(const CascadeModel& model, const ScanLayout& layout)
     : leaves(model.leaves) {
     nodes.reserve(model.nodes.size());
     std::uint32_t node_begin = 0, leaf_begin = 0;
@@ -132,7 +138,7 @@ PlacedCascade::PlacedCascade(const CascadeModel& model, const ScanLayout& layout
         std::vector<std::int32_t> rank(size);
         for (std::uint32_t i = 0; i < size; ++i) rank[order[i]] = static_cast<std::int32_t>(i);
         for (std::uint32_t i : order) {
-            ScanNode node = placed(tree[i], model.features[tree[i].feature], layout);
+            ScanNode node = to_scan_node(tree[i], model.features[tree[i].feature], layout);
             if (node.left > 0) node.left = rank[node.left];
             if (node.right > 0) node.right = rank[node.right];
             nodes.push_back(node);
@@ -159,8 +165,8 @@ PlacedCascade::PlacedCascade(const CascadeModel& model, const ScanLayout& layout
             trees.data(),
             stages.data(),
             static_cast<std::uint32_t>(stages.size()),
-            {layout.place(1, 1), layout.place(right, 1), layout.place(1, bottom),
-             layout.place(right, bottom)},
+            {layout.offset(1, 1), layout.offset(right, 1), layout.offset(1, bottom),
+             layout.offset(right, bottom)},
             layout.squares(model.has_tilted()),
             static_cast<double>(model.width - 2) * (model.height - 2)};
 }

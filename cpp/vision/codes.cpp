@@ -8,19 +8,20 @@ namespace bosquet {
 
 namespace {
 
-// Features of a task: some hundred microseconds.
+// Features per task, which takes about a hundred microseconds.
 constexpr std::size_t kFeatures = 16;
 
-constexpr std::size_t kFew = 200;  // one value in so many may be beyond the steps, on either side
-constexpr float kZoom = 8;         // steps are laid again if they can be so many times narrower
-constexpr int kMostZooms = 8;
+// One value in this many may be outside the range, on each side.
+constexpr std::size_t kOutlierShare = 200;
+constexpr float kZoom = 8;  // the range is narrowed if it can shrink by this factor
+constexpr int kMaxZooms = 8;
 
-constexpr std::size_t kFewestCodes = 32, kWindowsPerCode = 32;
+constexpr std::size_t kMinCodes = 32, kWindowsPerCode = 32;
 
 }  // namespace
 
 std::size_t codes_for(std::size_t windows) {
-    return std::clamp(std::bit_ceil(windows / kWindowsPerCode), kFewestCodes, kMostCodes);
+    return std::clamp(std::bit_ceil(windows / kWindowsPerCode), kMinCodes, kMaxCodes);
 }
 
 const float* FeatureCoder::values(const HaarFeature& feature) {
@@ -31,12 +32,15 @@ const float* FeatureCoder::values(const HaarFeature& feature) {
 
 namespace {
 
-// Where nearly all values are, from counts by step; the few beyond are left out on either side.
-ValueRange crowded(std::span<const std::uint32_t> counts, std::size_t total, ValueRange range) {
-    std::size_t few = total / kFew, below = 0, first = 0, last = counts.size() - 1;
-    for (; below + counts[first] <= few && first < last; ++first) below += counts[first];
+// The range that contains nearly all values, from counts per step; a few outliers on both sides are
+// left out.
+ValueRange central_range(std::span<const std::uint32_t> counts, std::size_t total,
+                         ValueRange range) {
+    std::size_t max_outliers = total / kOutlierShare, below = 0, first = 0,
+                last = counts.size() - 1;
+    for (; below + counts[first] <= max_outliers && first < last; ++first) below += counts[first];
     std::size_t above = 0;
-    for (; above + counts[last] <= few && last > first; --last) above += counts[last];
+    for (; above + counts[last] <= max_outliers && last > first; --last) above += counts[last];
     float width = (range.high - range.low) / static_cast<float>(counts.size());
     return {range.low + width * static_cast<float>(first),
             range.low + width * static_cast<float>(last + 1)};
@@ -44,36 +48,36 @@ ValueRange crowded(std::span<const std::uint32_t> counts, std::size_t total, Val
 
 }  // namespace
 
-// A window without contrast may have a value thousands of times the others'; then the steps would
-// be so wide that all others fall into one. So the steps are laid again where most values are, as
-// long as that is a small part of their range.
+// A window without contrast may have a value that is thousands of times larger than the others.
+// Steps over the full range would then be so wide that all other values fall into one step. The
+// range is therefore narrowed to where most values are, as long as that is a small part of it.
 void FeatureCoder::count_steps(const float* value, std::span<std::uint32_t> counts) {
     std::size_t count = planes_->count();
     ValueRange range = kernels_->range(value, count);
-    for (int again = 0; again < kMostZooms; ++again) {
+    for (int zoom = 0; zoom < kMaxZooms; ++zoom) {
         float per_one = static_cast<float>(counts.size()) / (range.high - range.low);
-        if (!std::isfinite(per_one)) per_one = 0;  // all alike, or as good as
+        if (!std::isfinite(per_one)) per_one = 0;  // all values are (almost) equal
         kernels_->steps(value, count, range.low, per_one,
                         static_cast<std::uint16_t>(counts.size() - 1), steps_.data());
         std::fill(counts.begin(), counts.end(), 0);
         for (std::size_t i = 0; i < count; ++i) ++counts[steps_[i]];
-        ValueRange most = crowded(counts, count, range);
-        if (per_one == 0 || most.high - most.low > (range.high - range.low) / kZoom) return;
-        range = most;
+        ValueRange central = central_range(counts, count, range);
+        if (per_one == 0 || central.high - central.low > (range.high - range.low) / kZoom) return;
+        range = central;
     }
 }
 
-// By counting in narrow steps of equal width, then dealing the steps out to the codes: no sorting,
-// and the codes are as even as the steps allow.
+// Counts values in narrow steps of equal width, then assigns the steps to codes. This needs no
+// sorting, and the codes are as evenly filled as the steps allow.
 void FeatureCoder::encode(const HaarFeature& feature, std::uint8_t* codes) {
     std::size_t count = planes_->count();
     std::size_t steps = codes_ * kStepsPerCode;
-    std::uint32_t counts[kMostSteps];
+    std::uint32_t counts[kMaxSteps];
     count_steps(values(feature), {counts, steps});
-    // Rounding may move the end of a stretch, never the order. A multiplication by the share: a
-    // division of integers for each step took longer than all the rest.
+    // Rounding may move the border of a code, but never changes the order. A multiplication is used
+    // because an integer division per step took longer than everything else.
     double codes_per_window = static_cast<double>(codes_) / static_cast<double>(count);
-    std::uint8_t code_of[kMostSteps];
+    std::uint8_t code_of[kMaxSteps];
     std::uint32_t before = 0;
     for (std::size_t step = 0; step < steps; ++step) {
         auto code = static_cast<std::uint32_t>(before * codes_per_window);

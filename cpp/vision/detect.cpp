@@ -13,7 +13,7 @@ namespace {
 
 std::int32_t nearest(double value) { return static_cast<std::int32_t>(std::nearbyint(value)); }
 
-// Rows of windows in one task.
+// Rows of windows per task.
 constexpr std::int32_t kTaskRows = 16;
 
 struct Task {
@@ -21,8 +21,8 @@ struct Task {
     std::int32_t begin, end;  // rows, in pixels
 };
 
-// OpenCV shares the rows of windows out in strips, rounding down to whole steps: where that cuts
-// off the last row, it is never looked at. This is the row at which its search ends.
+// OpenCV divides the rows of windows into strips and rounds down to whole steps; the last row may
+// then never be visited. This is the row at which its search ends.
 std::int32_t last_row(const CascadeModel& model, const std::vector<Layer>& layers,
                       const Layer& layer) {
     std::int32_t strips = std::max((layers[0].width + 1 - model.width + 31) / 32, 1);
@@ -48,17 +48,17 @@ std::vector<Task> tasks_of(const CascadeModel& model, const std::vector<Layer>& 
 struct Detector::Workspace {
     Pyramid pyramid;
     std::vector<LayerRows> rows;
-    std::unique_ptr<PlacedCascade> placed[2];
-    ScanLayout placed_for[2] = {};
+    std::unique_ptr<CompiledCascade> compiled[2];
+    ScanLayout compiled_for[2] = {};
 
     const ScanCascade& cascade(const CascadeModel& model, std::int32_t arena) {
         const ScanLayout& layout = pyramid.layout(arena);
-        const ScanLayout& known = placed_for[arena];
-        if (!placed[arena] || layout.stride != known.stride || layout.plane != known.plane) {
-            placed[arena] = std::make_unique<PlacedCascade>(model, layout);
-            placed_for[arena] = layout;
+        const ScanLayout& known = compiled_for[arena];
+        if (!compiled[arena] || layout.stride != known.stride || layout.plane != known.plane) {
+            compiled[arena] = std::make_unique<CompiledCascade>(model, layout);
+            compiled_for[arena] = layout;
         }
-        return placed[arena]->scan;
+        return compiled[arena]->scan;
     }
 };
 
@@ -70,7 +70,7 @@ Detector::Detector(CascadeModel model) : model_(std::move(model)) {
 Detector::~Detector() = default;
 
 std::unique_ptr<Detector::Workspace> Detector::take_workspace() const {
-    // A fork may have copied the mutex while another thread held it: nobody waits for it.
+    // Never wait for the mutex: a fork may have copied it while another thread held it.
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || idle_.empty()) return std::make_unique<Workspace>();
     auto workspace = std::move(idle_.back());
@@ -78,16 +78,16 @@ std::unique_ptr<Detector::Workspace> Detector::take_workspace() const {
     return workspace;
 }
 
-void Detector::give_back(std::unique_ptr<Workspace> workspace) const {
+void Detector::return_workspace(std::unique_ptr<Workspace> workspace) const {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock && idle_.size() < 2) idle_.push_back(std::move(workspace));
 }
 
-std::vector<Layer> scale_ladder(const CascadeModel& model, std::int32_t width, std::int32_t height,
-                                const ScanOptions& options) {
+std::vector<Layer> pyramid_layers(const CascadeModel& model, std::int32_t width,
+                                  std::int32_t height, const ScanOptions& options) {
     std::vector<float> fitting;
     for (double factor = 1; fitting.size() < 4096; factor *= options.scale_factor) {
-        // Not as integers: a factor may be too large for them.
+        // Compared as doubles, because a factor may be too large for integers.
         if (std::nearbyint(model.width * factor) > width ||
             std::nearbyint(model.height * factor) > height)
             break;
@@ -103,7 +103,7 @@ std::vector<Layer> scale_ladder(const CascadeModel& model, std::int32_t width, s
         if (w >= options.min_width && h >= options.min_height) scales.push_back(scale);
     }
     if (scales.empty() && !fitting.empty()) {
-        // No rung lies between the two sizes: the nearest one.
+        // No scale lies between the two sizes: use the nearest one.
         auto distance = [&](float scale) {
             double w = options.min_width - nearest(static_cast<float>(model.width) * scale);
             double h = options.min_height - nearest(static_cast<float>(model.height) * scale);
@@ -130,9 +130,9 @@ Detection window_of(const CascadeModel& model, const Layer& layer, const Hit& hi
             hit.sum};
 }
 
-Scan Detector::scan(const Picture& image, const ScanOptions& options) const {
+Scan Detector::scan(const ImageView& image, const ScanOptions& options) const {
     Scan out;
-    out.layers = scale_ladder(model_, image.width, image.height, options);
+    out.layers = pyramid_layers(model_, image.width, image.height, options);
     if (out.layers.empty()) return out;
     const DetectKernels& kernels = select_detect_kernels(options.isa);
     auto workspace = take_workspace();
@@ -161,36 +161,36 @@ Scan Detector::scan(const Picture& image, const ScanOptions& options) const {
         std::size_t count = static_cast<std::size_t>(
             (layer.width + 1 - model_.width + layer.step - 1) / layer.step);
         std::vector<RowHit> row(count);
-        std::uint64_t looked = 0;
+        std::uint64_t evaluated = 0;
         for (std::int32_t y = task.begin; y < task.end; y += layer.step) {
             const std::int32_t* first =
                 pyramid.entries(layer) + static_cast<std::int64_t>(y) * stride;
             std::size_t hits = kernels.scan_row(*cascade[layer.arena], first, count, min_depth,
-                                                row.data(), &looked);
+                                                row.data(), &evaluated);
             for (std::size_t i = 0; i < hits; ++i)
                 found[number].push_back({task.layer,
                                          static_cast<std::int32_t>(row[i].index) * layer.step, y,
                                          row[i].depth, row[i].sum});
         }
-        visited[number] = looked;
+        visited[number] = evaluated;
     });
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         out.hits.insert(out.hits.end(), found[i].begin(), found[i].end());
         out.visited += visited[i];
     }
-    give_back(std::move(workspace));
+    return_workspace(std::move(workspace));
     return out;
 }
 
 void Detector::depths(const std::uint8_t* images, std::size_t count, int threads, Isa isa,
                       std::int32_t* depth, double* sum) const {
     const DetectKernels& kernels = select_detect_kernels(isa);
-    constexpr std::size_t kImages = 64;  // in one task
+    constexpr std::size_t kImages = 64;  // images per task
     std::size_t pixels = static_cast<std::size_t>(model_.width) * model_.height;
     Layer whole{1.0f, model_.width, model_.height, 1, 0, 0};
     Pyramid plan;
     plan.plan({whole}, tilted_);
-    PlacedCascade cascade(model_, plan.layout(0));
+    CompiledCascade cascade(model_, plan.layout(0));
     Team team(threads);
     team.run((count + kImages - 1) / kImages, [&](std::size_t task, int) {
         Pyramid pyramid;
@@ -198,7 +198,7 @@ void Detector::depths(const std::uint8_t* images, std::size_t count, int threads
         LayerRows rows;
         std::size_t end = std::min(count, (task + 1) * kImages);
         for (std::size_t i = task * kImages; i < end; ++i) {
-            Picture image{images + i * pixels, model_.width, model_.height, model_.width};
+            ImageView image{images + i * pixels, model_.width, model_.height, model_.width};
             pyramid.fill(0, image, kernels, rows);
             RowHit hit;
             std::uint64_t visited = 0;

@@ -1,4 +1,4 @@
-// A cascade at work: every window of an image at many scales, or windows that are given.
+// Runs a cascade on all windows of an image at many scales, or on given windows.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,15 @@ namespace bosquet {
 
 struct ScanOptions {
     double scale_factor = 1.1;
-    std::int32_t min_width = 0, min_height = 0;  // of an object
-    std::int32_t max_width = 0, max_height = 0;  // 0: the image's
-    std::uint32_t min_depth = UINT32_MAX;        // stages to pass to be reported; all by default
+    std::int32_t min_width = 0, min_height = 0;  // minimum size of an object
+    std::int32_t max_width = 0, max_height = 0;  // maximum size; 0: the size of the image
+    // Number of stages a reported window has to pass; default: all.
+    std::uint32_t min_depth = UINT32_MAX;
     int threads = 1;
     Isa isa = Isa::baseline;
 };
 
-// A window that passed, in the image at the layer's size.
+// A window that passed, in coordinates of its layer.
 struct Hit {
     std::uint32_t layer;
     std::int32_t x, y;
@@ -44,31 +45,32 @@ class Detector {
 
     const CascadeModel& model() const { return model_; }
 
-    // Safe to be called by several threads at a time.
-    Scan scan(const Picture& image, const ScanOptions& options) const;
+    // Safe to call from several threads at the same time.
+    Scan scan(const ImageView& image, const ScanOptions& options) const;
 
-    // How many stages each of `count` images of the window's size passes, one behind the other; -1
-    // where it is flat. And the sum of the last stage that it was put to.
+    // The number of stages that each of `count` contiguous images of the window's size passes (-1
+    // for flat images), and the sum of the last stage that was evaluated.
     void depths(const std::uint8_t* images, std::size_t count, int threads, Isa isa,
                 std::int32_t* depth, double* sum) const;
 
   private:
     struct Workspace;
     std::unique_ptr<Workspace> take_workspace() const;
-    void give_back(std::unique_ptr<Workspace> workspace) const;
+    void return_workspace(std::unique_ptr<Workspace> workspace) const;
 
     CascadeModel model_;
     bool tilted_;
-    // Integral images of the last calls, so that the next one touches no fresh memory.
+    // Buffers of previous calls, reused to avoid allocating memory again.
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<Workspace>> idle_;
 };
 
-// The scales of a search, from the window's own size on; OpenCV's ladder.
-std::vector<Layer> scale_ladder(const CascadeModel& model, std::int32_t width, std::int32_t height,
-                                const ScanOptions& options);
+// The layers of the image pyramid, starting with the size of the window; the same scales as
+// OpenCV's.
+std::vector<Layer> pyramid_layers(const CascadeModel& model, std::int32_t width,
+                                  std::int32_t height, const ScanOptions& options);
 
-// Where a hit lies in the image.
+// The position of a hit in the image.
 Detection window_of(const CascadeModel& model, const Layer& layer, const Hit& hit);
 
 }  // namespace bosquet

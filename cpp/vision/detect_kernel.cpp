@@ -51,8 +51,8 @@ ALWAYS_INLINE std::uint32_t bits_of(Ints mask) {
 #endif
 }
 
-// A number of double precision for each window, in two vectors: compilers take one of twice the
-// width apart by way of memory.
+// One double per window, in two vectors: compilers split a vector of twice the width by way of
+// memory.
 struct Doubles {
     HalfDoubles low = {}, high = {};
 
@@ -74,7 +74,7 @@ struct Doubles {
         std::memcpy(out, &low, sizeof low);
         std::memcpy(out + kWidth / 2, &high, sizeof high);
     }
-    // A bit for each that is at least the threshold.
+    // One bit per window, set if its sum is at least the threshold.
     ALWAYS_INLINE std::uint32_t at_least(double threshold) const {
 #if defined(__AVX512BW__)
         __m512d limit = _mm512_set1_pd(threshold);
@@ -96,13 +96,13 @@ struct Doubles {
     }
 };
 
-// Integral images wrap around; the sum of a box is right modulo 2^32.
+// Integral images wrap around; the sum of a box is correct modulo 2^32.
 ALWAYS_INLINE Ints box_sums(const std::int32_t at[4], const std::int32_t* row) {
     return reinterpret_cast<Ints>(load(row + at[0]) - load(row + at[1]) - load(row + at[2]) +
                                   load(row + at[3]));
 }
 
-// Single precision, in this order: the bits are those that OpenCV's detector gets.
+// Single precision and this order give the same bits as OpenCV's detector.
 ALWAYS_INLINE Floats values(const ScanNode& node, const std::int32_t* row) {
     Floats sum = all(node.weight[0]) * __builtin_convertvector(box_sums(node.at[0], row), Floats) +
                  all(node.weight[1]) * __builtin_convertvector(box_sums(node.at[1], row), Floats);
@@ -125,7 +125,8 @@ ALWAYS_INLINE float value(const ScanNode& node, const std::int32_t* window) {
     return sum;
 }
 
-// One over the deviation of each window (times the frame's area), and which windows are not flat.
+// The inverse of the standard deviation of each window (times the area of the frame), and which
+// windows are not flat.
 struct Norms {
     float factor[kWidth];
     std::uint32_t usable;
@@ -142,7 +143,7 @@ ALWAYS_INLINE Norms norms(const ScanCascade& cascade, const std::int32_t* row) {
     double scatter[kWidth];
     for (std::size_t i = 0; i < kWidth; ++i) {
         double sum = sums[i];
-        // Unsigned to double by way of signed, which every instruction set has.
+        // Unsigned to double by way of signed, which every instruction set supports.
         double square = static_cast<double>(squares[i] ^ INT32_MIN) + 2147483648.0;
         scatter[i] = cascade.area * square - sum * sum;
     }
@@ -157,13 +158,13 @@ ALWAYS_INLINE Norms norms(const ScanCascade& cascade, const std::int32_t* row) {
 
 ALWAYS_INLINE void add_tree(const ScanCascade& cascade, const ScanTree& tree,
                             const std::int32_t* row, Floats factor, Doubles& sum) {
-    // Which windows come to each node. Nodes come after their parents; a tree that does not fit is
+    // Which windows reach each node. Nodes come after their parents. A tree with more nodes is
     // walked window by window (see stage_sums).
     Ints here[64];
     here[0] = ~Ints{};
     for (std::uint32_t n = 1; n < tree.node_count; ++n) here[n] = Ints{};
     const float* leaves = cascade.leaves + tree.leaf_begin;
-    Floats answer = Floats{};
+    Floats result = Floats{};
     for (std::uint32_t n = 0; n < tree.node_count; ++n) {
         if (n > 0 && bits_of(here[n]) == 0) continue;
         const ScanNode& node = cascade.nodes[tree.node_begin + n];
@@ -172,13 +173,13 @@ ALWAYS_INLINE void add_tree(const ScanCascade& cascade, const ScanTree& tree,
         if (node.left > 0)
             here[node.left] = left;
         else
-            answer = choose(left, all(leaves[-node.left]), answer);
+            result = choose(left, all(leaves[-node.left]), result);
         if (node.right > 0)
             here[node.right] = right;
         else
-            answer = choose(right, all(leaves[-node.right]), answer);
+            result = choose(right, all(leaves[-node.right]), result);
     }
-    sum.add(answer);
+    sum.add(result);
 }
 
 float walk_tree(const ScanCascade& cascade, const ScanTree& tree, const std::int32_t* window,
@@ -198,7 +199,7 @@ double stage_sum(const ScanCascade& cascade, const ScanStage& stage, const std::
         const ScanTree& first = cascade.trees[stage.tree_begin];
         const ScanNode* node = cascade.nodes + first.node_begin;
         const float* leaf = cascade.leaves + first.leaf_begin;
-        // Which leaf it is is anybody's guess: an index where a branch would be mispredicted.
+        // The leaf is unpredictable: an index avoids mispredicted branches.
         for (std::uint32_t t = 0; t < stage.tree_count; ++t, ++node, leaf += 2)
             sum += leaf[!(value(*node, window) * factor < node->threshold)];
         return sum;
@@ -226,33 +227,33 @@ ALWAYS_INLINE Doubles stage_sums(const ScanCascade& cascade, const ScanStage& st
         if (tree.node_count <= 64) {
             add_tree(cascade, tree, row, factor, sum);
         } else {
-            Floats answers;
+            Floats results;
             for (std::size_t i = 0; i < kWidth; ++i)
-                answers[i] = walk_tree(cascade, tree, row + i, factor[i]);
-            sum.add(answers);
+                results[i] = walk_tree(cascade, tree, row + i, factor[i]);
+            sum.add(results);
         }
     }
     return sum;
 }
 
-// As long as more windows of a vector than this are left, they go through the next stage
-// together; a single one is faster by itself.
-constexpr int kTogether = 1;
+// While more windows of a vector than this are left, they are evaluated together; a single window
+// is faster on its own.
+constexpr int kMaxSeparate = 1;
 
 struct Lanes {
     std::uint32_t depth[kWidth];
     double sum[kWidth];
 };
 
-// Stages from the second on for the windows in `alive`. Sums are kept of windows that go through
-// `min_depth` stages.
+// Evaluates the stages from the second on for the windows in `alive`. Sums are stored for windows
+// that pass `min_depth` stages.
 ALWAYS_INLINE void run_stages(const ScanCascade& cascade, const std::int32_t* row,
                               const Norms& norm, std::uint32_t alive, std::uint32_t min_depth,
                               Lanes& lanes) {
     Floats factor;
     std::memcpy(&factor, norm.factor, sizeof factor);
     std::uint32_t stage = 1;
-    for (; stage < cascade.stage_count && __builtin_popcount(alive) > kTogether; ++stage) {
+    for (; stage < cascade.stage_count && __builtin_popcount(alive) > kMaxSeparate; ++stage) {
         Doubles sum = stage_sums(cascade, cascade.stages[stage], row, factor);
         std::uint32_t pass = sum.at_least(cascade.stages[stage].threshold);
         if (stage >= min_depth || stage + 1 == cascade.stage_count) {
@@ -263,8 +264,8 @@ ALWAYS_INLINE void run_stages(const ScanCascade& cascade, const std::int32_t* ro
                 lanes.sum[i] = sums[i];
             }
         }
-        for (std::uint32_t lost = alive & ~pass; lost != 0; lost &= lost - 1)
-            lanes.depth[__builtin_ctz(lost)] = stage;
+        for (std::uint32_t failed = alive & ~pass; failed != 0; failed &= failed - 1)
+            lanes.depth[__builtin_ctz(failed)] = stage;
         alive &= pass;
     }
     for (std::uint32_t left = alive; left != 0; left &= left - 1) {
@@ -281,13 +282,13 @@ ALWAYS_INLINE void run_stages(const ScanCascade& cascade, const std::int32_t* ro
 std::size_t scan_row(const ScanCascade& cascade, const std::int32_t* row, std::size_t count,
                      std::uint32_t min_depth, RowHit* out, std::uint64_t* visited) {
     std::size_t hits = 0;
-    std::uint32_t skip = 0;  // whether the first window of the vector is passed over
+    std::uint32_t skip = 0;  // whether the first window of the vector is skipped
     for (std::size_t begin = 0; begin < count; begin += kWidth, row += kWidth) {
         std::uint32_t inside =
             count - begin >= kWidth ? (1u << kWidth) - 1 : (1u << (count - begin)) - 1;
         Norms norm = norms(cascade, row);
         norm.usable &= inside;
-        std::uint32_t looked = inside, alive = norm.usable;
+        std::uint32_t evaluated = inside, alive = norm.usable;
         Lanes lanes;
         if (cascade.stage_count > 0) {
             if (norm.usable == 0) {
@@ -301,23 +302,23 @@ std::size_t scan_row(const ScanCascade& cascade, const std::int32_t* row, std::s
             std::uint32_t pass = sum.at_least(cascade.stages[0].threshold);
             sum.store(lanes.sum);
             std::uint32_t rejected = norm.usable & ~pass;
-            looked = 0;
+            evaluated = 0;
             for (std::size_t i = 0; i < kWidth; ++i) {
-                std::uint32_t look = skip ^ 1;
-                looked |= look << i;
-                skip = look & (rejected >> i);
+                std::uint32_t evaluate = skip ^ 1;
+                evaluated |= evaluate << i;
+                skip = evaluate & (rejected >> i);
             }
-            looked &= inside;
+            evaluated &= inside;
             std::memset(lanes.depth, 0, sizeof lanes.depth);
-            alive = looked & norm.usable & pass;
+            alive = evaluated & norm.usable & pass;
             if (alive != 0) run_stages(cascade, row, norm, alive, min_depth, lanes);
         } else {
             std::memset(&lanes, 0, sizeof lanes);
         }
-        *visited += static_cast<std::uint64_t>(__builtin_popcount(looked));
-        std::uint32_t shown = min_depth == 0 ? looked & norm.usable : alive;
-        for (; shown != 0; shown &= shown - 1) {
-            std::uint32_t i = static_cast<std::uint32_t>(__builtin_ctz(shown));
+        *visited += static_cast<std::uint64_t>(__builtin_popcount(evaluated));
+        std::uint32_t reported = min_depth == 0 ? evaluated & norm.usable : alive;
+        for (; reported != 0; reported &= reported - 1) {
+            std::uint32_t i = static_cast<std::uint32_t>(__builtin_ctz(reported));
             if (lanes.depth[i] < min_depth) continue;
             out[hits++] = {static_cast<std::uint32_t>(begin) + i, lanes.depth[i], lanes.sum[i]};
         }
@@ -337,7 +338,7 @@ void resample_row(const std::uint16_t* __restrict row, const std::int32_t* __res
                   const std::uint32_t* __restrict pairs, std::size_t width,
                   std::uint8_t* __restrict out) {
     for (std::size_t x = 0; x < width; ++x) {
-        std::uint32_t both;  // two neighbours at once, the left one in the low half
+        std::uint32_t both;  // two neighbours in one load, the left one in the low half
         std::memcpy(&both, row + at[x], sizeof both);
         std::uint32_t sum = (both & 65535) * (pairs[x] & 65535) + (both >> 16) * (pairs[x] >> 16);
         out[x] = static_cast<std::uint8_t>((sum + 32768) >> 16);

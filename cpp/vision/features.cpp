@@ -9,7 +9,7 @@ namespace bosquet {
 
 namespace {
 
-constexpr float kMostWeight = 1e6F;  // beyond, values would leave the range of numbers
+constexpr float kMaxWeight = 1e6F;  // larger weights could overflow the values
 
 bool is_inside(const HaarRectangle& r, bool tilted, WindowSize window) {
     auto width = static_cast<std::int64_t>(window.width);
@@ -24,22 +24,22 @@ bool is_inside(const HaarRectangle& r, bool tilted, WindowSize window) {
 
 HaarCorners corners_of(const HaarRectangle& rectangle, bool tilted, WindowSize window) {
     std::int64_t x = rectangle.x, y = rectangle.y, w = rectangle.width, h = rectangle.height;
-    auto place = [&](std::int64_t column, std::int64_t row) {
+    auto offset = [&](std::int64_t column, std::int64_t row) {
         return static_cast<std::uint32_t>(row * static_cast<std::int64_t>(window.step()) + column);
     };
     if (tilted)
-        return {
-            {place(x, y), place(x - h, y + h), place(x + w, y + w), place(x + w - h, y + w + h)}};
-    return {{place(x, y), place(x + w, y), place(x, y + h), place(x + w, y + h)}};
+        return {{offset(x, y), offset(x - h, y + h), offset(x + w, y + w),
+                 offset(x + w - h, y + w + h)}};
+    return {{offset(x, y), offset(x + w, y), offset(x, y + h), offset(x + w, y + h)}};
 }
 
 void check_features(std::span<const HaarFeature> features, WindowSize window) {
     for (std::size_t f = 0; f < features.size(); ++f)
         for (int k = 0; k < HaarFeature::kRectangles; ++k) {
             const HaarFeature& feature = features[f];
-            if (!(std::abs(feature.weight[k]) <= kMostWeight))
+            if (!(std::abs(feature.weight[k]) <= kMaxWeight))
                 throw InputError("feature " + std::to_string(f) +
-                                 " has a weight that is no number, or beyond a million");
+                                 " has a weight that is NaN or larger than a million");
             if (feature.has(k) && !is_inside(feature.rectangle[k], feature.tilted, window))
                 throw InputError("rectangle " + std::to_string(k) + " of feature " +
                                  std::to_string(f) + " is not inside the window of " +

@@ -10,10 +10,10 @@ namespace bosquet {
 
 namespace {
 
-// Sets of items, each known by its earliest member.
-class Classes {
+// Disjoint sets of items; each set is represented by its first item.
+class DisjointSets {
   public:
-    explicit Classes(std::size_t size) : parent_(size) {
+    explicit DisjointSets(std::size_t size) : parent_(size) {
         std::iota(parent_.begin(), parent_.end(), std::size_t{0});
     }
     std::size_t find(std::size_t item) {
@@ -40,24 +40,24 @@ bool similar(const Box& a, const Box& b, double tolerance) {
            std::abs(a.y + a.height - b.y - b.height) <= delta;
 }
 
-Classes classes_of(const std::vector<Detection>& windows, double tolerance) {
+DisjointSets similar_sets(const std::vector<Detection>& windows, double tolerance) {
     std::vector<std::size_t> order(windows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return windows[a].box.x < windows[b].box.x;
     });
-    Classes classes(windows.size());
+    DisjointSets sets(windows.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         const Box& box = windows[order[i]].box;
-        // No other window can be similar to this one from further off than this.
-        double reach = tolerance * (box.width + box.height) * 0.5;
+        // Windows at a larger distance cannot be similar to this one.
+        double max_distance = tolerance * (box.width + box.height) * 0.5;
         for (std::size_t j = i + 1; j < order.size(); ++j) {
             const Box& other = windows[order[j]].box;
-            if (other.x - box.x > reach) break;
-            if (similar(box, other, tolerance)) classes.join(order[i], order[j]);
+            if (other.x - box.x > max_distance) break;
+            if (similar(box, other, tolerance)) sets.join(order[i], order[j]);
         }
     }
-    return classes;
+    return sets;
 }
 
 std::int32_t nearest(double value) { return static_cast<std::int32_t>(std::nearbyint(value)); }
@@ -66,7 +66,7 @@ bool better(const Detection& a, const Detection& b) {
     return a.depth != b.depth ? a.depth > b.depth : a.sum > b.sum;
 }
 
-std::vector<Detection> averages(const std::vector<Detection>& windows, Classes& classes) {
+std::vector<Detection> averages(const std::vector<Detection>& windows, DisjointSets& sets) {
     struct Sums {
         std::int64_t x, y, width, height;
     };
@@ -74,7 +74,7 @@ std::vector<Detection> averages(const std::vector<Detection>& windows, Classes& 
     std::vector<Detection> out;
     std::vector<Sums> sums;
     for (std::size_t i = 0; i < windows.size(); ++i) {
-        std::size_t first = classes.find(i);
+        std::size_t first = sets.find(i);
         const Detection& window = windows[i];
         if (first == i) {
             number[i] = out.size();
@@ -115,9 +115,9 @@ bool lies_in(const Detection& small, const Detection& large, double tolerance) {
 std::vector<Detection> group_windows(const std::vector<Detection>& windows,
                                      std::int32_t min_neighbors, double tolerance) {
     if (min_neighbors <= 0 || windows.empty()) return windows;
-    Classes classes = classes_of(windows, tolerance);
+    DisjointSets sets = similar_sets(windows, tolerance);
     std::vector<Detection> groups;
-    for (const Detection& group : averages(windows, classes))
+    for (const Detection& group : averages(windows, sets))
         if (group.neighbors > min_neighbors) groups.push_back(group);
     std::vector<Detection> out;
     for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -1,4 +1,4 @@
-// Windows around the same object become one.
+// Groups windows around the same object.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace bosquet {
 
-// A detection: where, how many windows agree, how many stages the best of them went through and the
-// sum of its last one.
+// A detection: its box, the number of windows grouped into it, and the depth (number of stages
+// passed) and the last sum of the best of them.
 struct Detection {
     Box box;
     std::int32_t neighbors;
@@ -17,10 +17,10 @@ struct Detection {
     double sum;
 };
 
-// Classes of similar windows (`tolerance` is the share of a side by which borders may differ),
-// averaged; those of `min_neighbors` windows or fewer are dropped, and so are small ones inside
-// larger ones that more windows agree on. The rule is OpenCV's groupRectangles. Classes come in the
-// order of their first windows.
+// Averages groups of similar windows; `tolerance` is the share of a side by which borders may
+// differ. Groups of at most `min_neighbors` windows are dropped, and so are small groups inside
+// larger ones with more windows. This is the rule of OpenCV's groupRectangles. Groups are returned
+// in the order of their first windows.
 std::vector<Detection> group_windows(const std::vector<Detection>& windows,
                                      std::int32_t min_neighbors, double tolerance);
 

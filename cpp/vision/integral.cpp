@@ -7,18 +7,18 @@ namespace bosquet {
 
 namespace {
 
-template <class T, class OfPixel>
-void integrate_rows(const GreyImage& image, T* out, std::size_t stride, OfPixel of_pixel) {
+template <class T, class Transform>
+void integrate_rows(const GreyImage& image, T* out, std::size_t stride, Transform transform) {
     std::fill_n(out, image.width + 1, T{0});
     for (std::size_t y = 0; y < image.height; ++y) {
         const std::uint8_t* pixels = image.pixels + y * image.stride;
         const T* above = out + y * stride;
         T* row = out + (y + 1) * stride;
-        T along = 0;
+        T row_sum = 0;
         row[0] = 0;
         for (std::size_t x = 0; x < image.width; ++x) {
-            along += of_pixel(T{pixels[x]});
-            row[x + 1] = above[x + 1] + along;
+            row_sum += transform(T{pixels[x]});
+            row[x + 1] = above[x + 1] + row_sum;
         }
     }
 }
@@ -35,9 +35,9 @@ void integrate_squares(const GreyImage& image, T* out, std::size_t stride) {
     integrate_rows(image, out, stride, [](T pixel) { return pixel * pixel; });
 }
 
-// The cones that open from the two neighbours above cover the cone of a place but for two pixels of
-// its own column; what both cover is the cone two rows up. Beyond the image's sides there are no
-// pixels, so that the cone of a neighbour out there is the one two rows up, and both drop out.
+// The cones of the two neighbours above cover the cone of an entry except for two pixels of its own
+// column; their intersection is the cone two rows up. There are no pixels outside the image, so
+// that the cone of a neighbour outside equals the cone two rows up, and both cancel.
 template <class T>
 void integrate_tilted(const GreyImage& image, T* out, std::size_t stride) {
     std::size_t width = image.width;
@@ -46,7 +46,7 @@ void integrate_tilted(const GreyImage& image, T* out, std::size_t stride) {
         const std::uint8_t* pixels = image.pixels + (y - 1) * image.stride;
         const std::uint8_t* pixels_above = y > 1 ? pixels - image.stride : nullptr;
         const T* above = out + (y - 1) * stride;
-        const T* two_above = y > 1 ? above - stride : above;  // of the first row both are 0
+        const T* two_above = y > 1 ? above - stride : above;  // both are 0 for the first row
         T* row = out + y * stride;
         auto own = [&](std::size_t x) {
             T sum{pixels[x - 1]};

@@ -1,7 +1,7 @@
-// Integral images of many windows, place by place.
+// Integral images of many windows, position by position.
 //
-// A feature looks up the same few places of every window. What all windows have at one place lies
-// together here, so that a feature's values are additions of long arrays.
+// A feature reads the same few entries of every window. The entries of all windows at one position
+// are contiguous here, so that computing a feature adds long arrays.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace bosquet {
 
-// Windows of one size, one after the other, row by row.
+// Contiguous windows of one size, row by row.
 struct WindowStack {
     const std::uint8_t* pixels;
     std::size_t count;
@@ -27,28 +27,29 @@ struct WindowStack {
     }
 };
 
-// The contrast of each window.
+// The contrasts of all windows.
 std::vector<WindowContrast> contrasts_of(const WindowStack& windows, Team& team);
 
 class WindowPlanes {
   public:
-    // The windows `order`, in this order. Without `normalise` every factor is 1.
+    // Uses the windows with the numbers in `order`, in this order. Without `normalise` every factor
+    // is 1.
     WindowPlanes(const WindowStack& windows, std::span<const std::uint32_t> order, bool tilted,
                  bool normalise, Team& team);
 
     std::size_t count() const { return count_; }
-    std::size_t stride() const { return stride_; }  // count, rounded up to whole vectors
+    std::size_t stride() const { return stride_; }  // count, rounded up to whole groups of windows
     WindowSize window() const { return window_; }
     const float* factors() const { return factors_.data(); }
 
-    // Where a feature's corners are, for the kernels.
+    // The planes of a feature's corners, for the kernels.
     CornerPlanes corners(const HaarFeature& feature) const;
-    // The value of one window.
+    // The value of a feature for one window.
     static float value(const CornerPlanes& corners, const float* factors, std::size_t i);
 
   private:
-    const std::int32_t* plane(bool tilted, std::uint32_t place) const {
-        return (tilted ? tilted_ : plain_).data() + place * stride_;
+    const std::int32_t* plane(bool tilted, std::uint32_t entry) const {
+        return (tilted ? tilted_ : plain_).data() + entry * stride_;
     }
 
     WindowSize window_;

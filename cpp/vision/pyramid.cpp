@@ -9,11 +9,11 @@
 namespace bosquet {
 
 Resampling::Resampling(std::int32_t from, std::int32_t to) : at(to), pairs(to) {
-    // A pixel's centre lies half a pixel from its border, in both images.
+    // The centre of a pixel is half a pixel from its border, in both images.
     double scale = 1.0 / (static_cast<double>(to) / from);
     for (std::int32_t i = 0; i < to; ++i) {
-        double place = scale * (i + 0.5) - 0.5;
-        double before = std::floor(place);
+        double position = scale * (i + 0.5) - 0.5;
+        double before = std::floor(position);
         std::uint32_t second = 0;
         if (before < 0 || from == 1) {
             at[i] = 0;
@@ -21,17 +21,17 @@ Resampling::Resampling(std::int32_t from, std::int32_t to) : at(to), pairs(to) {
             at[i] = from - 1;
         } else {
             at[i] = static_cast<std::int32_t>(before);
-            second = static_cast<std::uint32_t>(std::nearbyint((place - before) * 256));
+            second = static_cast<std::uint32_t>(std::nearbyint((position - before) * 256));
         }
         pairs[i] = (256 - second) | second << 16;
     }
 }
 
-void resized_row(const Picture& image, const Resampling& columns, const Resampling& rows,
+void resized_row(const ImageView& image, const Resampling& columns, const Resampling& rows,
                  std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
                  std::uint8_t* out) {
-    // No rounding happens in between, so it does not matter that rows are blended before columns;
-    // it is faster, for a source row is read in order.
+    // Rows are blended before columns. There is no rounding in between, so that the order does not
+    // matter, and this one is faster because a source row is read sequentially.
     const std::uint8_t* above = image.row(rows.at[y]);
     const std::uint8_t* below = image.row(std::min(rows.at[y] + 1, image.height - 1));
     kernels.blend_rows(above, below, rows.pairs[y] & 65535, rows.pairs[y] >> 16, image.width,
@@ -50,8 +50,8 @@ void Pyramid::plan(std::vector<Layer> layers, bool tilted) {
         widest[layer.arena] = std::max(widest[layer.arena], layer.width + 1);
     }
     for (int arena = 0; arena < 2; ++arena) {
-        // Even, so that both halves are as wide, and no multiple of a large power of two, which
-        // would put the corners of a tall box into the same few lines of the cache.
+        // Even, so that both halves have the same width, and not a multiple of a large power of
+        // two, which would map the corners of a tall box to the same cache lines.
         std::int32_t stride = (widest[arena] + 15) / 16 * 16;
         if (stride % 256 == 0 && stride > 0) stride += 16;
         arenas_[arena].layout.step = arena + 1;
@@ -62,13 +62,15 @@ void Pyramid::plan(std::vector<Layer> layers, bool tilted) {
         rows[layer.arena] += layer.height + 1;
     }
     for (int arena = 0; arena < 2; ++arena) {
-        Arena& room = arenas_[arena];
-        std::int64_t plane = rows[arena] * room.layout.stride;
+        Arena& space = arenas_[arena];
+        std::int64_t plane = rows[arena] * space.layout.stride;
         std::int64_t size = plane * (tilted ? 3 : 2);
-        if (size > INT32_MAX) throw InputError("the image is too large");
-        room.layout.plane = static_cast<std::int32_t>(plane);
-        if (room.entries.size() < static_cast<std::size_t>(size))
-            room.entries = Buffer<std::uint32_t>(static_cast<std::size_t>(size));
+        if (size > INT32_MAX)
+            throw InputError("the image pyramid has " + std::to_string(size) +
+                             " entries, but at most 2^31 - 1 are supported; pass a smaller image");
+        space.layout.plane = static_cast<std::int32_t>(plane);
+        if (space.entries.size() < static_cast<std::size_t>(size))
+            space.entries = Buffer<std::uint32_t>(static_cast<std::size_t>(size));
     }
 }
 
@@ -80,7 +82,7 @@ void Pyramid::store(std::uint32_t* out, const ScanLayout& layout,
         std::memcpy(out, row.data(), row.size() * sizeof row[0]);
 }
 
-void Pyramid::fill(std::size_t number, const Picture& image, const DetectKernels& kernels,
+void Pyramid::fill(std::size_t number, const ImageView& image, const DetectKernels& kernels,
                    LayerRows& rows) {
     const Layer& layer = layers_[number];
     const ScanLayout& layout = arenas_[layer.arena].layout;

@@ -1,4 +1,4 @@
-// An image at several sizes, each as integral images that a cascade's windows are cut from.
+// An image pyramid: integral images of an image at several sizes.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace bosquet {
 
-struct Picture {
+struct ImageView {
     const std::uint8_t* pixels;
     std::int32_t width, height;
-    std::ptrdiff_t stride;  // bytes from a row to the next
+    std::ptrdiff_t stride;  // bytes from one row to the next
 
     const std::uint8_t* row(std::int32_t y) const { return pixels + y * stride; }
 };
 
-// Where each row (or column) of a smaller image comes from: two neighbours and their weights, in
+// The source of each row (or column) of a resized image: two neighbours and their weights, in
 // 256ths. This is OpenCV's INTER_LINEAR_EXACT, whose results are the same on every machine.
 struct Resampling {
     std::vector<std::int32_t> at;
@@ -28,32 +28,33 @@ struct Resampling {
     Resampling(std::int32_t from, std::int32_t to);
 };
 
-// Rows that a thread needs while it fills a layer.
+// The row buffers of a thread that fills a layer.
 struct LayerRows {
     std::vector<std::uint16_t> blended;
     std::vector<std::uint8_t> pixels, pixels_above;
     std::vector<std::uint32_t> sums, squares, tilted, tilted_above, tilted_twice_above;
 };
 
-// Row `y` of the image at another size; `blended` has room for a source row and two more.
-void resized_row(const Picture& image, const Resampling& columns, const Resampling& rows,
+// Computes row `y` of the resized image; `blended` has space for a source row and two more entries.
+void resized_row(const ImageView& image, const Resampling& columns, const Resampling& rows,
                  std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
                  std::uint8_t* out);
 
 struct Layer {
     float scale;
-    std::int32_t width, height;  // of the smaller image
-    std::int32_t step;           // between windows
-    std::int32_t arena;          // which layout: 0 for steps of one, 1 for steps of two
-    std::int64_t begin;          // its first entry in the arena
+    std::int32_t width, height;  // size of the resized image
+    std::int32_t step;           // distance between windows
+    std::int32_t arena;          // layout: 0 for step 1, 1 for step 2
+    std::int64_t begin;          // first entry in the arena
 };
 
-// Layers of one step share an arena, and so a stride: a cascade's corners are placed once for all.
+// Layers with the same step share an arena and therefore a stride, so that a cascade is compiled
+// once for all of them.
 class Pyramid {
   public:
-    // Lays the layers out; what was allocated before is used again.
+    // Computes the layout of the layers; memory from earlier calls is reused.
     void plan(std::vector<Layer> layers, bool tilted);
-    void fill(std::size_t layer, const Picture& image, const DetectKernels& kernels,
+    void fill(std::size_t layer, const ImageView& image, const DetectKernels& kernels,
               LayerRows& rows);
 
     const std::vector<Layer>& layers() const { return layers_; }

@@ -14,13 +14,13 @@ namespace bosquet {
 
 namespace {
 
-// Features of a task, and how many tasks' best features are tried first in the next round: a good
-// split seen early leaves little to look for in all other features.
+// Features per task, and the number of tasks whose best features are tried first in the next round:
+// with a good split at the start, few other features have to be searched in detail.
 constexpr std::size_t kFeatures = 32;
 constexpr std::size_t kLikely = 64;
 
-// Reading windows by number pays when at most this share of them has a weight.
-constexpr double kListed = 0.6;
+// Reading windows by number is faster if at most this share of them has a weight.
+constexpr double kMaxListedShare = 0.6;
 
 std::vector<std::uint32_t> positive_first(std::span<const std::uint8_t> positive) {
     std::vector<std::uint32_t> order;
@@ -35,14 +35,14 @@ bool any_tilted(std::span<const HaarFeature> features) {
                        [](const HaarFeature& feature) { return feature.tilted; });
 }
 
-// A number t with a < t <= b.
+// A number t with a < t <= b: the midpoint if it is representable.
 float between(float a, float b) {
     float middle = a / 2 + b / 2;
     return middle > a && middle <= b ? middle : b;
 }
 
-// Whether the gain at a corner of what a stretch of rows can add up to is below another. All of one
-// class, with the other's rows on the far side, is an extreme; no rows at all gain nothing.
+// Whether the gain at a corner of the possible sums is below another gain. The corners have all or
+// none of the rows of each class; a split with an empty side gains nothing.
 template <class Rule>
 bool corner_falls_short(const Rule& rule, StumpSums left, typename Rule::Gain gain) {
     return rule.falls_short(left, gain);
@@ -56,8 +56,8 @@ HaarRule kernel_rule(const ErrorRule&) { return HaarRule::error; }
 HaarRule kernel_rule(const ExponentialRule&) { return HaarRule::exponential; }
 HaarRule kernel_rule(const SquaredRule&) { return HaarRule::squared; }
 
-// The gain is convex in the two classes' weights on the left, so that it is largest where each has
-// either none or all of the stretch.
+// The gain is convex in the weights of the two classes on the left, so that its maximum is where
+// each class has none or all of the segment on the left.
 template <class Rule>
 bool may_reach(const Rule& rule, StumpSums before, std::int64_t up, std::int64_t down,
                typename Rule::Gain gain) {
@@ -70,45 +70,45 @@ bool may_reach(const Rule& rule, StumpSums before, std::int64_t up, std::int64_t
 
 }  // namespace
 
-// The buckets are codes.
+// A split between buckets, which are codes here.
 template <class Rule>
 struct HaarSearch::Cut : BucketCut<Rule> {
     float threshold = std::numeric_limits<float>::max();
 };
 
 template <class Rule>
-class HaarSearch::Screen {
+class HaarSearch::FeatureSearch {
   public:
-    Screen(HaarSearch& search, int worker)
+    FeatureSearch(HaarSearch& search, int worker)
         : search_(search),
           worker_(worker),
           rule_(search.total_),
           code_count_(search.store_.code_count()),
           rows_(search.rows() + 1),
-          best{{rule_.alone()}} {}
+          best{{rule_.constant_gain()}} {}
 
-    // Looks at one feature; returns what its best split gains if that may be as much as the best so
-    // far does, and something less otherwise.
-    typename Rule::Gain look_at(std::size_t feature) {
+    // Searches one feature. Returns the gain of its best split if that may reach the best gain so
+    // far, and a smaller number otherwise.
+    typename Rule::Gain search_feature(std::size_t feature) {
         feature_ = feature;
         codes_ = search_.store_.codes(feature, worker_);
-        add_up();
+        sum_by_code();
         if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, kernel_rule(rule_),
                                         static_cast<double>(best.gain)))
             return std::numeric_limits<typename Rule::Gain>::lowest();
-        Cut<Rule> cut{{rule_.alone()}};
+        Cut<Rule> cut{{rule_.constant_gain()}};
         cut.feature = feature;
-        between_codes(cut);
-        if (find_worthy(std::max(best.gain, cut.gain))) inside_codes(cut);
+        search_between_codes(cut);
+        if (find_promising(std::max(best.gain, cut.gain))) search_inside_codes(cut);
         if (cut.beats(best)) {
-            cut.threshold = cut.is_behind() ? threshold_behind(cut.bucket()) : inside_threshold_;
+            cut.threshold = cut.is_after() ? threshold_after(cut.bucket()) : inside_threshold_;
             best = cut;
         }
         return cut.gain;
     }
 
   private:
-    void add_up() {
+    void sum_by_code() {
         for (int negative = 0; negative < 2; ++negative) {
             const Side& side = search_.sides_[negative];
             std::int64_t* sums = sums_[negative];
@@ -126,37 +126,37 @@ class HaarSearch::Screen {
         return {sums_[0][code] - sums_[1][code], sums_[0][code] + sums_[1][code]};
     }
 
-    void between_codes(Cut<Rule>& cut) const {
+    void search_between_codes(Cut<Rule>& cut) const {
         StumpSums left;
         for (std::size_t code = 0; code + 1 < code_count_; ++code) {
             StumpSums more = of(code);
             if (more.weight == 0) continue;
             left = left + more;
-            if (left.weight == rule_.total.weight) break;  // nothing would be on the right
-            cut.consider(rule_, left, cut.at(code, cut.kBehind));
+            if (left.weight == rule_.total.weight) break;  // nothing is left for the right side
+            cut.consider(rule_, left, cut.at(code, cut.kAfter));
         }
     }
 
-    bool find_worthy(typename Rule::Gain bar) {
+    bool find_promising(typename Rule::Gain bar) {
         bool any = false;
         StumpSums left;
         for (std::size_t code = 0; code < code_count_; ++code) {
             std::int64_t up = sums_[0][code], down = sums_[1][code];
-            worthy_[code] = 0;
+            promising_[code] = 0;
             if (up + down == 0) continue;
-            worthy_[code] = may_reach(rule_, left, up, down, bar);
-            any = any || worthy_[code];
+            promising_[code] = may_reach(rule_, left, up, down, bar);
+            any = any || promising_[code];
             left = left + of(code);
         }
         return any;
     }
 
-    struct Placed {
+    struct ValuedWindow {
         float value;
         std::uint32_t row;
     };
 
-    // Puts the windows of a code in the order of their values.
+    // Sorts the windows of a code by their values.
     void collect(std::size_t code) {
         std::size_t count = search_.kernels_.find(codes_, search_.rows(),
                                                   static_cast<std::uint8_t>(code), rows_.data());
@@ -165,19 +165,19 @@ class HaarSearch::Screen {
             chosen_[i] = {WindowPlanes::value(corners_, search_.planes_.factors(), rows_[i]),
                           rows_[i]};
         std::sort(chosen_.begin(), chosen_.end(),
-                  [](Placed a, Placed b) { return a.value < b.value; });
+                  [](ValuedWindow a, ValuedWindow b) { return a.value < b.value; });
     }
 
-    void inside_codes(Cut<Rule>& cut) {
+    void search_inside_codes(Cut<Rule>& cut) {
         corners_ = search_.planes_.corners(search_.features_[feature_]);
         StumpSums before;
         for (std::size_t code = 0; code < code_count_; ++code) {
-            if (worthy_[code]) inside_code(code, before, cut);
+            if (promising_[code]) search_inside_code(code, before, cut);
             before = before + of(code);
         }
     }
 
-    void inside_code(std::size_t code, StumpSums left, Cut<Rule>& cut) {
+    void search_inside_code(std::size_t code, StumpSums left, Cut<Rule>& cut) {
         collect(code);
         for (std::uint32_t i = 0; i + 1 < chosen_.size(); ++i) {
             std::int64_t units = search_.units_[chosen_[i].row];
@@ -190,8 +190,8 @@ class HaarSearch::Screen {
         }
     }
 
-    // Halfway between the values of the windows on either side.
-    float threshold_behind(std::size_t code) {
+    // The midpoint between the values of the windows on both sides.
+    float threshold_after(std::size_t code) {
         const float* values = search_.store_.coder(worker_).values(search_.features_[feature_]);
         float below = -std::numeric_limits<float>::max();
         float above = std::numeric_limits<float>::max();
@@ -210,10 +210,10 @@ class HaarSearch::Screen {
     std::size_t feature_ = 0;
     const std::uint8_t* codes_ = nullptr;
     alignas(
-        64) std::int64_t sums_[2][kMostCodes];  // weights of the positive, of the negative class
-    std::uint8_t worthy_[kMostCodes];
+        64) std::int64_t sums_[2][kMaxCodes];  // weights of the positive and of the negative class
+    std::uint8_t promising_[kMaxCodes];
     CornerPlanes corners_{};
-    std::vector<Placed> chosen_;
+    std::vector<ValuedWindow> chosen_;
     std::vector<std::uint32_t> rows_;
     float inside_threshold_ = 0;
 
@@ -247,7 +247,7 @@ void HaarSearch::list_rows(Side& side) {
             side.units.push_back(units[i]);
         }
     side.is_listed =
-        static_cast<double>(side.rows.size()) <= kListed * static_cast<double>(side.count);
+        static_cast<double>(side.rows.size()) <= kMaxListedShare * static_cast<double>(side.count);
     if (!side.is_listed) side.units.assign(units, units + side.count);
 }
 
@@ -277,43 +277,45 @@ HaarStump HaarSearch::best(std::span<const double> weight, StumpCriterion criter
 
 template <class Rule>
 HaarStump HaarSearch::find(StumpCriterion criterion) {
-    std::vector<Screen<Rule>> screens;
-    for (int worker = 0; worker < team_.size(); ++worker) screens.emplace_back(*this, worker);
-    for (std::uint32_t feature : likely_) screens[0].look_at(feature);
-    for (Screen<Rule>& screen : screens) screen.best = screens[0].best;
+    std::vector<FeatureSearch<Rule>> searches;
+    for (int worker = 0; worker < team_.size(); ++worker) searches.emplace_back(*this, worker);
+    for (std::uint32_t feature : likely_) searches[0].search_feature(feature);
+    for (FeatureSearch<Rule>& search : searches) search.best = searches[0].best;
 
-    struct Good {
+    struct Candidate {
         typename Rule::Gain gain;
         std::uint32_t feature;
     };
-    std::vector<Good> good((features_.size() + kFeatures - 1) / kFeatures);
-    team_.run(good.size(), [&](std::size_t task, int worker) {
+    std::vector<Candidate> candidates((features_.size() + kFeatures - 1) / kFeatures);
+    team_.run(candidates.size(), [&](std::size_t task, int worker) {
         std::size_t first = task * kFeatures;
         std::size_t end = std::min(first + kFeatures, features_.size());
         for (std::size_t f = first; f < end; ++f) {
-            auto gain = screens[worker].look_at(f);
-            if (f == first || gain > good[task].gain)
-                good[task] = {gain, static_cast<std::uint32_t>(f)};
+            auto gain = searches[worker].search_feature(f);
+            if (f == first || gain > candidates[task].gain)
+                candidates[task] = {gain, static_cast<std::uint32_t>(f)};
         }
     });
-    Cut<Rule> best = screens[0].best;
-    for (const Screen<Rule>& screen : screens)
-        if (screen.best.beats(best)) best = screen.best;
+    Cut<Rule> best = searches[0].best;
+    for (const FeatureSearch<Rule>& search : searches)
+        if (search.best.beats(best)) best = search.best;
 
-    std::size_t likely = std::min(kLikely, good.size());
-    std::partial_sort(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(likely), good.end(),
-                      [](const Good& a, const Good& b) { return a.gain > b.gain; });
+    std::size_t likely = std::min(kLikely, candidates.size());
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(likely),
+                      candidates.end(),
+                      [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
     likely_.clear();
-    for (std::size_t i = 0; i < likely; ++i) likely_.push_back(good[i].feature);
+    for (std::size_t i = 0; i < likely; ++i) likely_.push_back(candidates[i].feature);
 
     StumpFinding finding;
     finding.left = best.found ? best.left : total_;
     finding.right = total_ - finding.left;
     finding.stump.feature = best.found ? 0 : Stump::kConstant;
-    judge(criterion, {unit_, unit_, static_cast<double>(total_.weight) * unit_}, rows(), finding);
-    const Stump& judged = finding.stump;
-    return {best.feature,     best.threshold, judged.values[0],
-            judged.values[1], judged.merit,   judged.gain};
+    evaluate(criterion, {unit_, unit_, static_cast<double>(total_.weight) * unit_}, rows(),
+             finding);
+    const Stump& evaluated = finding.stump;
+    return {best.feature,        best.threshold,  evaluated.values[0],
+            evaluated.values[1], evaluated.merit, evaluated.gain};
 }
 
 void HaarSearch::values(std::size_t feature, float* out) {

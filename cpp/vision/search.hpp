@@ -1,11 +1,11 @@
-// The best stump over all Haar features of a stack of windows, under weights that change every
-// round.
+// Finds the best stump over all Haar features of a stack of windows, under weights that change
+// every round.
 //
-// Every feature is looked at every round, by its codes (vision/codes.hpp): the weights of either
-// class are added up by code, which gives what every split between two codes gains, and a bound on
-// what those inside one code could. Only where the bound reaches the best split so far are the
-// windows of that code given their values and sorted. So the result is that of sorting every
-// feature, to the bit, and the same for any number of threads and any memory.
+// Every feature is searched in every round by its codes (vision/codes.hpp). The weights of each
+// class are summed by code, which gives the gain of every split between two codes and an upper
+// bound of the gains inside a code. Only if the bound reaches the best split so far, the values of
+// the windows of that code are computed and sorted. The result has the same bits as sorting every
+// feature, for any number of threads and any memory limit.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ namespace bosquet {
 struct HaarStump {
     std::size_t feature = 0;
     float threshold = 0;
-    double left = 0, right = 0;  // what is said on either side
-    double merit = 0;            // the criterion's value: less is better
-    double gain = 0;             // how much less than the best constant's
+    double left = 0, right = 0;  // predictions on the two sides
+    double merit = 0;            // value of the criterion; smaller is better
+    double gain = 0;             // decrease compared with the best constant
 };
 
 class HaarSearch {
   public:
-    // `positive` tells the class of each window; `bytes` may be spent on codes.
+    // `positive` holds the class of each window; `bytes` is the memory limit for codes.
     HaarSearch(const WindowStack& windows, std::span<const std::uint8_t> positive,
                std::vector<HaarFeature> features, bool normalise, std::size_t bytes, Isa isa,
                Team& team);
@@ -40,44 +40,45 @@ class HaarSearch {
     std::size_t features() const { return features_.size(); }
     std::size_t kept() const { return store_.kept(); }
 
-    // Of equal ones the lowest feature, then the lowest threshold. Where no split is better than a
-    // constant: feature 0 with all windows on its left.
+    // Among equal stumps, the lowest feature, then the lowest threshold. If no split is better than
+    // a constant: feature 0 with all windows on its left.
     HaarStump best(std::span<const double> weight, StumpCriterion criterion);
 
-    // The feature's value of each window, in the order in which they were given.
+    // The values of a feature for all windows, in the given order of the windows.
     void values(std::size_t feature, float* out);
 
   private:
-    // The windows of one class that have a weight: all of them one after the other, or by number.
+    // The windows of one class with non-zero weight: contiguous, or listed by number.
     struct Side {
         std::size_t first = 0, count = 0;  // of all windows of the class, in `order_`
-        std::vector<std::uint32_t> rows;   // those with a weight, if they are far fewer
-        std::vector<std::int64_t> units;   // of those, if they are; of all, otherwise
+        std::vector<std::uint32_t> rows;   // windows with a weight, if there are few
+        std::vector<std::int64_t>
+            units;  // weights of these windows if is_listed, otherwise of all windows
         bool is_listed = false;
     };
     // The best split of a feature so far.
     template <class Rule>
     struct Cut;
-    // What a thread searches a feature with.
+    // The search of one thread.
     template <class Rule>
-    class Screen;
+    class FeatureSearch;
 
     void quantise(std::span<const double> weight);
     void list_rows(Side& side);
     template <class Rule>
     HaarStump find(StumpCriterion criterion);
 
-    std::vector<std::uint32_t> order_;  // given numbers of the windows: positive ones first
+    std::vector<std::uint32_t> order_;  // original numbers of the windows, positive ones first
     std::vector<HaarFeature> features_;
     const HaarTrainingKernels& kernels_;
     Team& team_;
     WindowPlanes planes_;
     CodeStore store_;
     Side sides_[2];                    // positive, negative
-    std::vector<std::int64_t> units_;  // of each window, in `order_`
+    std::vector<std::int64_t> units_;  // weight of each window, in `order_`
     StumpSums total_;
-    double unit_ = 1;                    // what an integer is worth
-    std::vector<std::uint32_t> likely_;  // features that were good in the last round
+    double unit_ = 1;                    // value of one unit of weight
+    std::vector<std::uint32_t> likely_;  // features with large gains in the last round
 };
 
 }  // namespace bosquet

@@ -12,8 +12,8 @@ namespace bosquet::BOSQUET_ISA {
 
 namespace {
 
-// Written so that the compiler makes vectors of it: all of it is exact, or rounds as one operation
-// at a time does.
+// Written so that the compiler vectorises it: integer operations are exact, and each floating-point
+// operation is rounded separately.
 template <int kRectangles>
 inline void values_of(const CornerPlanes& corners, const float* __restrict factors,
                       std::size_t count, float* __restrict out) {
@@ -76,10 +76,10 @@ void steps(const float* __restrict values, std::size_t count, float low, float p
            std::uint16_t last_step, std::uint16_t* __restrict out) {
     const float last = last_step;
     for (std::size_t i = 0; i < count; ++i) {
-        float place = (values[i] - low) * per_one;
-        place = place < last ? place : last;
-        place = place > 0 ? place : 0;
-        out[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(place));
+        float step = (values[i] - low) * per_one;
+        step = step < last ? step : last;
+        step = step > 0 ? step : 0;
+        out[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(step));
     }
 }
 
@@ -87,7 +87,7 @@ void add(const std::uint8_t* __restrict codes, const std::int64_t* __restrict un
          std::size_t count, std::int64_t* __restrict sums) {
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        std::uint64_t eight;  // read as one word: eight loads less
+        std::uint64_t eight;  // one load instead of eight
         std::memcpy(&eight, codes + i, 8);
         for (int k = 0; k < 8; ++k) sums[eight >> (8 * k) & 0xff] += units[i + k];
     }
@@ -104,7 +104,7 @@ std::size_t find(const std::uint8_t* codes, std::size_t count, std::uint8_t code
                  std::uint32_t* rows) {
     std::size_t found = 0, i = 0;
 #if defined(__AVX2__)
-    // A code is that of one window in 256, so that most vectors have none.
+    // About one window in 256 has a given code, so that most vectors have none.
     const __m256i wanted = _mm256_set1_epi8(static_cast<char>(code));
     for (; i + 32 <= count; i += 32) {
         __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + i));
@@ -122,13 +122,14 @@ std::size_t find(const std::uint8_t* codes, std::size_t count, std::uint8_t code
     return found;
 }
 
-// Weights of either class below each code, and of all.
-struct Below {
-    alignas(64) double positive[kMostCodes + 8], negative[kMostCodes + 8];
+// The weights of each class below each code, and the totals.
+struct CumulativeWeights {
+    alignas(64) double positive[kMaxCodes + 8], negative[kMaxCodes + 8];
     double positives = 0, negatives = 0;
     std::size_t codes;
 
-    Below(const std::int64_t* up, const std::int64_t* down, std::size_t count) : codes(count) {
+    CumulativeWeights(const std::int64_t* up, const std::int64_t* down, std::size_t count)
+        : codes(count) {
         for (std::size_t code = 0; code < codes; ++code) {
             positive[code] = positives;
             negative[code] = negatives;
@@ -140,16 +141,17 @@ struct Below {
     }
 };
 
-// More than what is lost by adding up in double precision, as a share of all weight.
+// A bound of the rounding errors of sums in double precision, as a share of the total weight.
 constexpr double kRounding = 0x1p-40;
 
-// The greatest of term(weight of the positive class on the left, of the negative one) over all
-// splits between codes, and over the extremes inside codes: all of one class and none of the other.
+// The maximum of term(weight of the positive class on the left, weight of the negative class on the
+// left) over all splits between codes and over the extremes inside codes: all of one class and none
+// of the other.
 template <class Term>
-inline double greatest(const Below& below, Term term) {
+inline double maximum(const CumulativeWeights& below, Term term) {
     constexpr std::size_t kLanes = 8;
-    double most[kLanes];
-    for (std::size_t lane = 0; lane < kLanes; ++lane) most[lane] = -__builtin_inf();
+    double largest[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) largest[lane] = -__builtin_inf();
     for (std::size_t code = 0; code < below.codes; code += kLanes)
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
             double p = below.positive[code + lane], p_next = below.positive[code + lane + 1];
@@ -157,47 +159,50 @@ inline double greatest(const Below& below, Term term) {
             double none = term(p, n), one = term(p_next, n), other = term(p, n_next);
             double larger = one > other ? one : other;
             larger = larger > none ? larger : none;
-            most[lane] = larger > most[lane] ? larger : most[lane];
+            largest[lane] = larger > largest[lane] ? larger : largest[lane];
         }
-    double all = most[0];
-    for (std::size_t lane = 1; lane < kLanes; ++lane) all = most[lane] > all ? most[lane] : all;
+    double all = largest[0];
+    for (std::size_t lane = 1; lane < kLanes; ++lane)
+        all = largest[lane] > all ? largest[lane] : all;
     return all;
 }
 
 bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t codes, HaarRule rule,
                double bar) {
-    Below below(up, down, codes);
+    CumulativeWeights below(up, down, codes);
     double positives = below.positives, negatives = below.negatives;
     double all = positives + negatives, slack = all * kRounding;
     if (rule == HaarRule::error) {
         // |S| + |T - S| is largest at the largest or at the smallest S.
         double total = positives - negatives;
-        double high = greatest(below, [](double p, double n) { return p - n; });
-        double low = -greatest(below, [](double p, double n) { return n - p; });
+        double high = maximum(below, [](double p, double n) { return p - n; });
+        double low = -maximum(below, [](double p, double n) { return n - p; });
         auto gain = [&](double s) { return __builtin_fabs(s) + __builtin_fabs(total - s); };
         double reached = gain(high) > gain(low) ? gain(high) : gain(low);
         return reached + 4 * slack >= bar;
     }
     if (rule == HaarRule::exponential) {
-        // Rounding may take a product of weights below 0 where there is none.
+        // Rounding may make a product of weights negative.
         auto root = [](double a, double b) {
             double product = a * b;
             return __builtin_sqrt(product > 0 ? product : 0);
         };
-        double reached = greatest(below, [&](double p, double n) {
+        double reached = maximum(below, [&](double p, double n) {
             return -(root(p, n) + root(positives - p, negatives - n));
         });
-        // A weight that rounding made 0 was at most all * 2^-40, a root then at most 2^-20 of it.
+        // A weight that rounding turned into 0 was at most all * 2^-40, its root at most all *
+        // 2^-20.
         return reached + all * 0x1p-19 >= bar;
     }
-    // t^2 / (left right) is at least the bar; where nothing is on the left, t is nothing but slack.
-    // A side of less than an eighth of the bar's share of the weight cannot reach it, since |t| is
-    // at most twice its weight: so t is far above slack wherever the bar is reached.
+    // The condition is t^2 / (left right) >= bar. If nothing is on the left, t consists of slack
+    // only. A side with less than an eighth of bar's share of the weight cannot reach it, since |t|
+    // is at most twice its weight. Therefore t is much larger than slack wherever the bar is
+    // reached.
     if (bar < 0x1p-30) return true;
-    double mean = (positives - negatives) / all, sure = bar * (1 - kRounding);
-    return greatest(below, [&](double p, double n) {
+    double mean = (positives - negatives) / all, certain = bar * (1 - kRounding);
+    return maximum(below, [&](double p, double n) {
                double left = p + n, t = __builtin_fabs(p - n - mean * left) + slack;
-               return t * t - sure * left * (all - left);
+               return t * t - certain * left * (all - left);
            }) >= 2 * slack * slack;
 }
 

@@ -8,7 +8,7 @@
 
 namespace bosquet {
 
-// What all windows have at the corners of a feature's rectangles.
+// The entries of all windows at the corners of a feature's rectangles.
 struct CornerPlanes {
     const std::int32_t* plane[3][4];
     float weight[3];
@@ -19,21 +19,22 @@ struct ValueRange {
     float low, high;
 };
 
-// Values as bytes, in their order; and in steps of equal width, from which these are made
-// (vision/codes.hpp): at most so many.
-constexpr std::size_t kMostCodes = 256;
+// The maximum number of codes, and of the steps of equal width from which codes are computed
+// (vision/codes.hpp).
+constexpr std::size_t kMaxCodes = 256;
 constexpr std::size_t kStepsPerCode = 8;
-constexpr std::size_t kMostSteps = kMostCodes * kStepsPerCode;
+constexpr std::size_t kMaxSteps = kMaxCodes * kStepsPerCode;
 
-// By what a split is judged (stump/rules.hpp).
+// The criterion of a split (stump/rules.hpp).
 enum class HaarRule { error, exponential, squared };
 
 struct HaarTrainingKernels {
-    // The feature's value of each window, times the window's factor.
+    // The value of a feature for each window, times the factor of the window.
     void (*values)(const CornerPlanes& corners, const float* factors, std::size_t count,
                    float* out);
     ValueRange (*range)(const float* values, std::size_t count);
-    // The step of each value, never before that of a lower one; those beyond have the outermost.
+    // The step of each value; a lower value never has a higher step. Values outside the range get
+    // the outermost steps.
     void (*steps)(const float* values, std::size_t count, float low, float per_one,
                   std::uint16_t last, std::uint16_t* out);
     // sums[codes[i]] += units[i]
@@ -42,13 +43,13 @@ struct HaarTrainingKernels {
     // sums[codes[rows[i]]] += units[i]
     void (*add_some)(const std::uint8_t* codes, const std::uint32_t* rows,
                      const std::int64_t* units, std::size_t count, std::int64_t* sums);
-    // The windows that have the code, ascending; returns how many. `rows` has room for one more
-    // than `count`.
+    // Writes the windows with the code, ascending, and returns their number. `rows` has at least
+    // `count` + 1 entries.
     std::size_t (*find)(const std::uint8_t* codes, std::size_t count, std::uint8_t code,
                         std::uint32_t* rows);
-    // Whether a split, between two codes or inside one, might gain as much as `bar`, from the
-    // weights of either class by code; there are a multiple of eight. It never says no where one
-    // does.
+    // Whether a split between two codes or inside one may reach the gain `bar`, from the weights of
+    // each class by code. The number of codes is a multiple of eight. The result is never false if
+    // a split reaches it.
     bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, std::size_t codes,
                       HaarRule rule, double bar);
 };

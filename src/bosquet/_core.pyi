@@ -2,7 +2,7 @@
 # ruff: noqa
 # fmt: off
 """
-Native core of bosquet: binning, losses, growing, boosting, predicting.
+Native core of bosquet: binning, losses, tree growing, boosting, prediction.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,42 +19,48 @@ class ModelFileError(ValueError):
     pass
 
 def best_isa() -> str:
-    """The instruction set that the kernels run on unless told otherwise."""
+    """
+    Return the best instruction set of this processor, which isa='auto' selects.
+    """
 
 class Bins:
-    """What binning learned of each column."""
+    """
+    The bins of each column: edges of quantitative columns, categories of nominal ones.
+    """
 
     @property
     def n_features(self) -> int: ...
 
     def edges(self, feature: int) -> NDArray[numpy.float64]:
-        """Upper edges of the bins of a quantitative column."""
+        """Return the upper edges of the bins of a quantitative column."""
 
     def n_bins(self, feature: int) -> int:
-        """Number of bins, the one for missing values included."""
+        """
+        Return the number of bins of a feature, including the one for missing values.
+        """
 
 def learn_bins(data: object, categories: Sequence[int], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, seed: int, threads: int) -> Bins:
-    """Learns where to cut each column of a matrix or a list of columns."""
+    """Learn the bins of each column of a matrix or of a list of columns."""
 
 class BinnedMatrix:
-    """A table in bins."""
+    """A table whose values are replaced by the numbers of their bins."""
 
     @property
     def n_rows(self) -> int: ...
 
     def bin(self, feature: int, row: int) -> int:
-        """The bin of one value; 0 is missing."""
+        """Return the bin of one value; 0 is the bin of missing values."""
 
 def bin_table(data: object, bins: Bins, isa: str, threads: int) -> BinnedMatrix:
-    """Puts a table into bins."""
+    """Replace the values of a table by the numbers of their bins."""
 
 def all_losses() -> list:
     """
-    What each loss states of itself, one dict per loss: its name, the targets it accepts (any, non_negative, positive, two_classes), the scale of its raw predictions (target, unitless), the open interval of its parameter or None, and what boosting may assume.
+    Return the declarations of all losses, one dict per loss: its name, the accepted targets (any, non_negative, positive, two_classes), the scale of its raw predictions (target, unitless), the open interval of its parameter or None, and what boosting may assume about it.
     """
 
 class Loss:
-    """A loss with its derivatives, in the core."""
+    """A loss with its derivatives."""
 
     def __init__(self, name: str, outputs: int, targets: int, parameters: Sequence[float]) -> None: ...
 
@@ -64,22 +70,31 @@ class Loss:
     @property
     def curved(self) -> bool: ...
 
-    def start_round(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def start_round(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Set the parameters that the loss derives from the residuals before a round.
+        """
 
     def value(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-        """Sum of weight times loss."""
+        """Return the weighted sum of the losses of all rows."""
 
-    def gradient_hessian(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> tuple: ...
+    def gradient_hessian(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> tuple:
+        """
+        Return gradients and Hessians with respect to the raw predictions, shape (n_outputs, n_rows).
+        """
 
     def responses(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> NDArray[numpy.float64]:
         """
-        What raw predictions (rows, outputs) say of the target: means, quantiles, or the probabilities of the classes.
+        Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: means, quantiles or class probabilities.
         """
 
-    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+        """
+        Return for each output the constant raw prediction with the smallest loss.
+        """
 
 class Ensemble:
-    """Trees and what they start from."""
+    """Trees and the base value to which their predictions are added."""
 
     def __init__(self, n_features: int, n_outputs: int, base: Sequence[float], categories: Sequence[int], vector_leaves: bool = False) -> None: ...
 
@@ -94,15 +109,19 @@ class Ensemble:
 
     @property
     def n_rounds(self) -> int:
-        """How often every output was added to: with vector leaves once a tree."""
+        """
+        Number of boosting rounds: each round has one tree per output, or a single tree with vector leaves.
+        """
 
     @property
     def vector_leaves(self) -> bool:
-        """Whether every tree adds to all outputs."""
+        """Whether every leaf holds one value per output."""
 
     @property
     def n_compilations(self) -> int:
-        """How often the form that predicts many rows fast was made."""
+        """
+        How often the trees were compiled to the form that predicts many rows fast.
+        """
 
     @property
     def base(self) -> NDArray[numpy.float64]: ...
@@ -112,148 +131,165 @@ class Ensemble:
 
     def predict_raw(self, data: object, first: int, last: int, threads: int = 1, isa: str = 'auto') -> NDArray[numpy.float64]:
         """
-        Sums of the trees [first, last), shape (rows, outputs); with first == 0 the base too.
+        Return the sums of trees [first, last), shape (n_rows, n_outputs). If first == 0, the base is added.
         """
 
     def predict_rows(self, values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], loss: Loss | None = None) -> NDArray[numpy.float64]:
         """
-        The raw prediction of one row (features,) or of some (rows, features), soonest; shape (rows, outputs). With a loss, its responses instead.
+        Return raw predictions of one row (n_features,) or few rows (n_rows, n_features) with the least latency, shape (n_rows, n_outputs). With a loss, return its responses instead.
         """
 
     def predict_plain(self, data: object) -> NDArray[numpy.float64]:
-        """The raw prediction in the simplest way, slowly."""
+        """
+        Return raw predictions from the simplest implementation, which is slow.
+        """
 
     def apply(self, data: object, threads: int = 1) -> NDArray[numpy.int32]:
-        """The node number of each row's leaf, shape (rows, trees)."""
+        """
+        Return the node number of the leaf of each row, shape (n_rows, n_trees).
+        """
 
     def tree_arrays(self, tree: int) -> dict:
         """
-        A tree as arrays with an entry a node; children of a leaf are -1. With vector leaves 'value' has the shape (nodes, outputs).
+        Return a tree as a dict of arrays with one entry per node; the children of a leaf are -1. With vector leaves 'value' has shape (n_nodes, n_outputs).
         """
 
     def importance(self, kind: str) -> NDArray[numpy.float64]:
         """
-        By feature, the sum of its splits' gains ('gain') or their number ('split').
+        Return for each feature the sum of the gains of its splits ('gain') or their number ('split').
         """
 
     def holds_shares(self, classes: Sequence[int]) -> bool:
         """
-        Whether every leaf holds shares of classes; `classes` is their number, by target.
+        Return whether every leaf holds class shares; `classes` is the number of classes per target.
         """
 
     def reach(self) -> NDArray[numpy.float64]:
-        """By output, what no prediction exceeds in size."""
+        """Return for each output an upper bound of the absolute raw prediction."""
 
     def truncate(self, n_trees: int) -> None:
-        """Keeps the first n_trees trees."""
+        """Keep only the first n_trees trees."""
 
-    def copy(self) -> Ensemble: ...
+    def copy(self) -> Ensemble:
+        """Return an independent copy."""
 
-    def __reduce__(self) -> tuple: ...
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, state: bytes) -> None: ...
 
 class Fit:
-    """A boosting fit in progress: one call of round() a round."""
+    """
+    A gradient boosting fit in progress; each call of round() runs one boosting round.
+    """
 
     def __init__(self, matrix: BinnedMatrix, bins: Bins, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss, options: dict, isa: str, threads: int) -> None: ...
 
-    def set_holdout(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def set_holdout(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set the validation set, binned with the same bins."""
 
     def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], holdout_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """Raw predictions (outputs, rows) to go on from."""
+        """Start from raw predictions of shape (n_outputs, n_rows)."""
 
     def start_from(self, constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """The same raw prediction for every row, one constant an output."""
+        """Start from one constant per output, the same for every row."""
 
     def round(self, ensemble: Ensemble, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None = None, minimisers: Callable | None = None) -> None:
         """
-        One tree an output. `gradients` (outputs, rows, 2) replace the loss's own; `minimisers(leaf_of_row, leaves, output)` then gives the leaves' values unless steps are Newton's.
+        Run one round: add one tree per output to the ensemble. `gradients` of shape (n_outputs, n_rows, 2) holds pairs of gradient and Hessian that replace those of the loss. `minimisers(leaf_of_row, n_leaves, output)` returns the leaf values in that case, unless the option `newton` is set.
         """
 
-    def train_loss(self) -> float: ...
+    def train_loss(self) -> float:
+        """Return the mean training loss over at most 16,384 evenly spaced rows."""
 
-    def holdout_loss(self) -> float: ...
+    def holdout_loss(self) -> float:
+        """Return the mean loss on the validation set."""
 
-    def raw(self, holdout: bool = False) -> NDArray[numpy.float64]: ...
+    def raw(self, holdout: bool = False) -> NDArray[numpy.float64]:
+        """Return the raw predictions, shape (n_outputs, n_rows)."""
 
-    def timings(self) -> dict: ...
+    def timings(self) -> dict:
+        """Return the seconds spent in each phase of the rounds."""
 
 class CodedTable:
-    """A table as codes in the order of its values."""
+    """A table whose values are replaced by integer codes in the same order."""
 
     @property
     def n_rows(self) -> int: ...
 
     def n_codes(self, feature: int) -> int:
-        """Number of codes, the one for missing values included."""
+        """
+        Return the number of codes of a feature, including the one for missing values.
+        """
 
 def code_values(data: object, categories: Sequence[int], threads: int) -> CodedTable:
-    """One code a distinct value of each column."""
+    """Code a table with one code per distinct value of each column."""
 
 def code_bins(data: object, bins: Bins, isa: str, threads: int) -> CodedTable:
-    """One code a bin of each column."""
+    """Code a table with one code per bin of each column."""
 
 class CartTree:
-    """A tree with all that is known of its nodes."""
+    """A tree with the statistics of its nodes."""
 
     def details(self) -> dict:
-        """Rows, weight, impurity, value, competitors and surrogates."""
+        """
+        Return rows, weight, impurity, value, competing splits and surrogate splits of all nodes.
+        """
 
-    def add_to(self, ensemble: Ensemble) -> None: ...
+    def add_to(self, ensemble: Ensemble) -> None:
+        """Append the tree to an ensemble."""
 
 class CartFit:
-    """Grows trees by impurity on one table and target."""
+    """Grows CART trees (split by impurity) on one table and target."""
 
     def __init__(self, table: CodedTable, target: object, outputs: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: dict, threads: int, class_counts: Sequence[int] = []) -> None: ...
 
     def grow(self, ensemble: Ensemble, keys: Sequence[int], draws: int, replace: bool, balanced: bool = False) -> None:
-        """Adds one tree for each key, grown on a bag of `draws` rows."""
+        """Append one tree per key, each grown on a bag of `draws` rows."""
 
     def grow_one(self, key: int) -> CartTree:
-        """One tree on all rows."""
+        """Grow one tree on all rows."""
 
 def bag_counts(rows: int, draws: int, replace: bool, key: int) -> NDArray[numpy.uint32]:
-    """
-    How often each row is in the bag that a tree with this key was grown on.
-    """
+    """Return how often each row occurs in the bag of the tree with this key."""
 
 def add_tree(ensemble: Ensemble, feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing_left: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], left_categories: list, value: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cover: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
     """
-    Adds a tree given as arrays with an entry a node, as tree_arrays gives them.
+    Append a tree given by arrays with one entry per node, in the format of tree_arrays.
     """
 
 def hardened(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
     """
-    The ensemble whose leaves vote for one output instead of holding shares.
+    Return a copy whose leaves vote for one class instead of holding class shares.
     """
 
 def importance_by_tree(ensemble: Ensemble, kind: str) -> NDArray[numpy.float64]:
     """
-    For each tree and feature the sum of its splits' gains, or their number.
+    Return for each tree and feature the sum of the gains of its splits, or their number.
     """
 
 def permuted_leaves(ensemble: Ensemble, tree: int, data: object, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> tuple:
     """
-    The features that a tree uses, and the leaves of some rows as they are and with each of those features permuted among them.
+    Return the features that a tree uses, and the leaves that the rows reach: first with their own values, then with each of these features permuted among the rows.
     """
 
 class Stump:
-    """One question about one feature, an answer on either side."""
+    """A decision stump: one split on one feature, with a value on each side."""
 
     @property
     def feature(self) -> int:
-        """Number of the feature; -1 for a constant rule."""
+        """Number of the feature; -1 for a constant stump."""
 
     @property
     def threshold(self) -> float:
-        """Values up to it go left."""
+        """Values <= threshold go left."""
 
     @property
     def left_categories(self) -> list[int]:
-        """Codes of a nominal feature that go left."""
+        """Category codes of a nominal feature that go left."""
 
     @property
     def nominal(self) -> bool:
-        """Whether categories decide, not the threshold."""
+        """Whether the split is on categories instead of a threshold."""
 
     @property
     def missing_left(self) -> bool:
@@ -261,27 +297,27 @@ class Stump:
 
     @property
     def values(self) -> NDArray[numpy.float64]:
-        """What is said on the left and on the right: (2, outputs)."""
+        """Predictions on the left and on the right side, shape (2, n_outputs)."""
 
     @property
     def merit(self) -> float:
-        """The criterion's value in the units of the weights: less is better."""
+        """Value of the criterion in units of the weights; smaller is better."""
 
     @property
     def gain(self) -> float:
-        """How much less that is than the best constant's."""
+        """Decrease of the criterion compared with the best constant."""
 
     def on_rows(self, search: StumpSearch) -> NDArray[numpy.float64]:
         """
-        What it says of the rows it was learned on: (rows,), or (outputs, rows).
+        Return the predictions for the training rows, shape (n_rows,) or (n_outputs, n_rows).
         """
 
     def on_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-        """What it says of rows with these values of its feature."""
+        """Return the predictions for rows with these values of the feature."""
 
     def add_to(self, ensemble: Ensemble, scale: float, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        Appends it as a tree whose leaves hold its values, or those given, times scale.
+        Append the stump to an ensemble as a tree. Its leaves hold `values` (default: those of the stump) times `scale`.
         """
 
     def __getstate__(self) -> tuple[int, bool, bool, float, list[int], list[float], float, float, float, float]: ...
@@ -289,10 +325,14 @@ class Stump:
     def __setstate__(self, arg: tuple, /) -> None: ...
 
 class StumpSearch:
-    """A table prepared once and searched every round."""
+    """
+    A table that is prepared once and searched for the best stump in every round.
+    """
 
     def __init__(self, columns: object, categories: Sequence[int], bins: Bins | None, isa: str, threads: int) -> None:
-        """Without bins every threshold between two values is searched."""
+        """
+        If bins is None, every threshold between two distinct values is searched.
+        """
 
     @property
     def n_rows(self) -> int: ...
@@ -302,38 +342,44 @@ class StumpSearch:
 
     def best(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> Stump:
         """
-        The stump of least weighted 'error' or 'exponential' loss of targets -1 and 1, or 'squared' error of any.
+        Return the stump that minimises the weighted 'error' or 'exponential' loss for targets -1 and 1, or the weighted 'squared' error for any targets.
         """
 
     def best_of_classes(self, target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Stump:
-        """One class a side, for the least weighted 0-1 error."""
+        """
+        Return the stump with one class per side that minimises the weighted 0-1 error.
+        """
 
     def best_of_signs(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Stump:
-        """A sign for each class on each side; arrays of shape (classes, rows)."""
+        """
+        Return the best stump with a sign per class on each side. Arrays have shape (n_classes, n_rows).
+        """
 
 class StumpBoost:
-    """Boosting on stumps, two classes, round by round."""
+    """Boosting on stumps for two classes, one round per call."""
 
     def __init__(self, search: StumpSearch, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], variant: str, learning_rate: float) -> None: ...
 
     def round(self, ensemble: Ensemble) -> dict:
         """
-        One round: error, alpha, z, training_error, taken, stump. A stump without error, or no better than chance, is returned and not taken.
+        Run one round. Return a dict of error, alpha, z, training_error, taken and stump. A stump without error, or not better than chance, is returned but not added (taken=False).
         """
 
     def margins(self) -> NDArray[numpy.float64]:
-        """y f(x) of each row, as the votes add up."""
+        """
+        Return the margin y f(x) of each row, where f is the weighted sum of the stumps.
+        """
 
     def weights(self) -> NDArray[numpy.float64]:
-        """The next round's distribution of the rows."""
+        """Return the distribution over the rows for the next round."""
 
 def best_of_blocks(blocks: object, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str, threads: int = 1, isa: str = 'auto') -> Stump:
     """
-    The best stump of features given lazily: an iterable of (number of the first feature, floats of shape (features, rows)), none of which is kept.
+    Return the best stump over features that are given lazily: an iterable of pairs (number of the first feature, floats of shape (n_features, n_rows)). No block is kept in memory.
     """
 
 class ExpertMixture:
-    """Experts, a rule that weighs them, a loss."""
+    """An online mixture of experts: a rule that weights them, and a loss."""
 
     def __init__(self, rule: str, prior: Sequence[float], loss: str, *, range: float = 0.0, rate: float = 0.0, grid: Sequence[float] = [], relative_grid: bool = False, share: float = 0.0, penalty: float = 0.0, entropy: bool = False, confidence: float = 0.0, quantile: float = 0.5, classes: int = 0, linearised: bool = True, randomised: bool = False, seed: int = 0) -> None: ...
 
@@ -362,107 +408,127 @@ class ExpertMixture:
     def totals(self) -> dict: ...
 
     def open(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> object:
-        """Predict from a step's forecasts, and wait for its truth."""
+        """
+        Open a step: return the predictions from its forecasts; its truth closes it.
+        """
 
     def open_forecasts(self) -> NDArray[numpy.float64]:
-        """Forecasts of the open step; 0 for those asleep."""
+        """Return the forecasts of the open step, 0 for experts that are asleep."""
 
     def open_awake(self) -> NDArray[numpy.uint8]:
-        """Who is awake in the open step."""
+        """
+        Return which experts are awake in the open step, shape (n_rows, n_experts).
+        """
 
     def open_weights(self) -> NDArray[numpy.float64]:
-        """The weights of the open step, a row each."""
+        """Return the weights of the open step, shape (n_rows, n_experts)."""
 
     def open_predictions(self) -> NDArray[numpy.float64]:
-        """Its predictions, a row each."""
+        """Return the predictions of the open step, shape (n_rows, n_outputs)."""
 
     def open_chosen(self) -> NDArray[numpy.int64]:
-        """The experts that it follows, where they are drawn."""
+        """
+        Return the expert drawn for each row of the open step (randomised and bandit rules).
+        """
 
     @property
     def truth(self) -> object:
-        """Assigning it closes the open step: the rule learns from the truth."""
+        """
+        The observed value (write-only). Assigning it closes the open step and updates the rule.
+        """
 
     @truth.setter
     def truth(self, arg: float, /) -> None: ...
 
     @property
     def truths(self) -> object:
-        """The same for a step of several rows."""
+        """The same for a step with several rows."""
 
     @truths.setter
     def truths(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
     def bandit_loss(self) -> object:
-        """The same with the loss of the expert that was drawn."""
+        """The same with the loss of the drawn expert (bandit feedback)."""
 
     @bandit_loss.setter
     def bandit_loss(self, arg: float, /) -> None: ...
 
     def close_judged(self, losses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], uniform: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Learn from losses that the caller has computed."""
+        """Close the open step with losses that the caller has computed."""
 
     def run(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], truths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None, block: int, keep: bool) -> dict:
-        """Open and close many steps, `block` rows each."""
+        """
+        Open and close many steps of `block` rows each; return their history if `keep`.
+        """
 
     def predict(self, forecasts: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
-        """What the present weights say of each row."""
+        """Return the predictions of each row with the current weights."""
 
-    def weights(self, awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]: ...
+    def weights(self, awake: Annotated[NDArray[numpy.uint8], dict(order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
+        """Return the weights of the next step."""
 
     def bounds(self) -> NDArray[numpy.float64]:
-        """What the regret to each expert cannot exceed."""
+        """
+        Return an upper bound of the regret to each expert; NaN where none is known.
+        """
 
-    def bound_with_shifts(self, shifts: int) -> float: ...
+    def bound_with_shifts(self, shifts: int) -> float:
+        """
+        Return an upper bound of the regret to the best sequence of experts with that many shifts.
+        """
 
-    def bound_to_combination(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
+    def bound_to_combination(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """
+        Return an upper bound of the regret to a fixed combination of the experts.
+        """
 
     def copy(self) -> ExpertMixture:
-        """
-        A mixture that goes on from here by itself; a step that is open is open in both.
-        """
+        """Return an independent copy, with the open step."""
 
     def state(self) -> dict:
-        """Everything learned, by name."""
+        """Return everything that the mixture has learned, as a dict of lists."""
 
-    def restore(self, fields: dict) -> None: ...
+    def restore(self, fields: dict) -> None:
+        """Set the state that state() returned."""
 
 def shap_values(ensemble: Ensemble, data: object, background: object | None = None, interactions: bool = False, threads: int = 1, isa: str = 'auto') -> tuple:
     """
-    Shapley values of the raw predictions, shape (rows, features, outputs), with interactions (rows, features, features, outputs), and the base (outputs,).
+    Return the Shapley values of the raw predictions, shape (n_rows, n_features, n_outputs) or with interactions (n_rows, n_features, n_features, n_outputs), and the base values, shape (n_outputs,).
     """
 
 def conditional_predictions(ensemble: Ensemble, data: object, features: Sequence[int], grids: Sequence[Sequence[float]], threads: int = 1) -> NDArray[numpy.float64]:
     """
-    Raw predictions (rows, points of all grids, outputs) with one feature at a point of its grid, which ascends, and the others as they are.
+    Return raw predictions of shape (n_rows, n_points, n_outputs), where n_points counts the points of all grids. One feature is set to a point of its grid, the others keep their values.
     """
 
 def mean_predictions(ensemble: Ensemble, data: object, features: Sequence[int], grids: Sequence[Sequence[float]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> NDArray[numpy.float64]:
     """
-    Their weighted mean over rows, (points of all grids, outputs); weights sum to 1.
+    Return the weighted means over rows of conditional_predictions, shape (n_points, n_outputs). The weights must sum to 1.
     """
 
 def expected_predictions(ensemble: Ensemble, features: Sequence[int], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """
-    Raw predictions (points, outputs) with some features at given values and the others averaged over by the covers of nodes.
+    Return raw predictions of shape (n_points, n_outputs) with some features at given values. The other features are averaged out with the covers of the nodes.
     """
 
 def integral_image(images: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kind: str) -> NDArray[numpy.int64]:
     """
-    Sums over pixels, 'plain', 'squared' or 'tilted', of a stack of grey images: a row and a column more than they have.
+    Return the integral images ('plain', 'squared' or 'tilted') of a stack of grey images, shape (n, height + 1, width + 1).
     """
 
 def window_contrasts(windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple[NDArray[numpy.float32], NDArray[numpy.bool_]]:
     """
-    What features of each window are multiplied by, and whether it is too flat for OpenCV's detector.
+    Return for each window the factor that normalises its features, and whether OpenCV's detector rejects it as flat.
     """
 
 def haar_values(windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3, 4), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], normalise: bool, isa: str, threads: int = 1) -> NDArray[numpy.float32]:
-    """Values of shape (features, windows)."""
+    """Return the values of Haar features, shape (n_features, n_windows)."""
 
 class HaarSearch:
-    """Windows prepared once, and searched for the best stump every round."""
+    """
+    Windows that are prepared once and searched for the best stump in every round.
+    """
 
     def __init__(self, windows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, 3, 4), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], normalise: bool, bytes: int, isa: str, threads: int) -> None: ...
 
@@ -474,64 +540,66 @@ class HaarSearch:
 
     @property
     def n_kept(self) -> int:
-        """Features whose codes are in memory."""
+        """Number of features whose codes are kept in memory."""
 
     def best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
         """
-        Feature, threshold, what is said below it and from it on, merit and gain, of the stump of least 'error', 'exponential' loss or 'squared' error.
+        Return feature, threshold, prediction below the threshold, prediction from the threshold on, merit and gain of the stump that minimises 'error', 'exponential' or 'squared' loss.
         """
 
     def values(self, feature: int) -> NDArray[numpy.float32]:
-        """The feature's value of each window."""
+        """Return the values of a feature for all windows."""
 
 def write_model(ensemble: Ensemble, metadata: bytes) -> bytes:
-    """The model as a file; the same model, the same bytes."""
+    """Return the bytes of a model file. The same model gives the same bytes."""
 
 def read_model(file: bytes) -> tuple:
     """
-    The ensemble and the metadata of a model file; ModelFileError if it is not a sound one.
+    Return the ensemble and the metadata of a model file. Raise ModelFileError if it is invalid.
     """
 
 def write_parts(parts: Sequence[bytes], metadata: bytes) -> bytes:
     """
-    A model made of others as a file; each part is the bytes of a model file.
+    Return the bytes of a file with several models; each part holds the bytes of a model file.
     """
 
 def read_parts(file: bytes) -> tuple:
     """
-    The parts and the metadata of a model file made of others; ModelFileError if it is not one.
+    Return the parts and the metadata of a file with several models. Raise ModelFileError if it is invalid.
     """
 
 def holds_parts(file: bytes) -> bool:
     """
-    Whether a file is for read_parts; otherwise it is for read_model, or no model file.
+    Return whether read_parts reads the file. Otherwise it is for read_model or not a model file.
     """
 
 def checksum(bytes: bytes) -> int:
-    """CRC-64/XZ, the checksum of model files."""
+    """Return the CRC-64/XZ checksum, as used in model files."""
 
 class Detector:
-    """A cascade, ready to look through images."""
+    """A cascade that is ready to detect objects in images."""
 
     def __init__(self, width: int, height: int, rectangles: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tilted: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_size: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], stage_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def detect(self, image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], min_neighbors: int, tolerance: float, options: dict, cut: bool = True) -> tuple:
         """
-        Boxes (n, 4), cut at the image's border, how many windows agree on each, the stages that the best of them passed, and the sum of its last stage.
+        Return the detections: boxes (n, 4), clipped at the border of the image if `cut`; the number of windows grouped into each box; the number of stages that the best of these windows passed; and the sum of its last stage.
         """
 
     def scan(self, image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], options: dict) -> tuple:
         """
-        Sizes of the image's layers, (layer, x, y) of the windows that pass, and how many windows were looked at.
+        Return the sizes of the layers of the image pyramid, (layer, x, y) of the windows that pass, and the number of windows that were evaluated.
         """
 
     def depths(self, images: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], threads: int = 1, isa: str = 'auto') -> tuple:
         """
-        How many stages each image passes (-1: it is flat), and the sum of its last one.
+        Return how many stages each image passes (-1 for a flat image) and the sum of its last stage.
         """
 
 def group_windows(boxes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], depth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sum: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], min_neighbors: int, tolerance: float) -> tuple:
-    """Windows around the same object as one, as Detector.detect gives them."""
+    """
+    Group windows around the same object; return the same arrays as Detector.detect.
+    """
 
 def resize_image(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], width: int, height: int) -> NDArray[numpy.uint8]:
-    """A grey image at another size, as OpenCV's INTER_LINEAR_EXACT gives it."""
+    """Resize a grey image as OpenCV does with INTER_LINEAR_EXACT."""

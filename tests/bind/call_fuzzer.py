@@ -1,11 +1,11 @@
-"""Calls everything that the native core binds with arguments that it does not expect.
+"""Call every binding of the native core with unexpected arguments.
 
     python tests/bind/call_fuzzer.py --seconds 600 --seed 1
 
-Half of the calls are good ones (good_calls.py) with one or two arguments changed, the others are
-drawn at random (hostile_values.py). They run in a process of their own with limited memory. A signal,
-a call that does not return, and an exception other than those of ALLOWED are findings: they are printed
-with the call, and with the block that makes the same calls again (--block).
+Most calls are valid ones (good_calls.py) with one to three arguments changed, the others have random
+arguments (hostile_values.py). They run in a separate process with limited memory. A signal, a call that
+does not return, and an unexpected exception are findings. They are printed with the call and with the
+number of its block; --block runs the same calls again.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from typing import Any
 CALLS_PER_BLOCK = 2000
 CALLS_PER_WORLD = 500
 MEMORY = 2 << 30
-# Of all threads: a busy machine does not count. A sanitizer takes ten times as long.
+# CPU time of all threads, so that a busy machine does not matter. A sanitizer takes ten times as long.
 CPU_SECONDS_PER_CALL = 300 if "BOSQUET_CORE" in os.environ else 30
-SECONDS_PER_CALL = 600  # a call that waits for ever takes no CPU
+SECONDS_PER_CALL = 600  # wall-clock time, for a call that waits without using the CPU
 
 
 def describe(name: str, arguments: tuple[Any, ...]) -> str:
-    """Return a call as text, its arguments shortened."""
+    """Return a call as text with shortened arguments."""
     import numpy as np
 
     def text(value: Any) -> str:
@@ -50,7 +50,7 @@ def describe(name: str, arguments: tuple[Any, ...]) -> str:
 
 
 def hostile_calls(seed: int, block: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield the calls of a block, which follow from the seed and its number alone."""
+    """Yield the calls of a block, which depend only on the seed and the number of the block."""
     from good_calls import GoodCalls
     from hostile_values import CLASSES, mutated, some_value
 
@@ -59,7 +59,7 @@ def hostile_calls(seed: int, block: int) -> Iterator[tuple[str, tuple[Any, ...]]
         rows, levels = random.choice([(40, 4), (40, 4), (40, 300), (2500, 300)])
         calls = GoodCalls(random.randrange(1000), rows, levels).calls
         names = sorted({name for name, _ in calls})
-        objects = [one for _, given in calls for one in given if type(one) in CLASSES]
+        objects = [value for _, given in calls for value in given if type(value) in CLASSES]
         for _ in range(CALLS_PER_WORLD):
             wanted = random.choice(names)
             name, given = random.choice([call for call in calls if call[0] == wanted])
@@ -69,17 +69,17 @@ def hostile_calls(seed: int, block: int) -> Iterator[tuple[str, tuple[Any, ...]]
             else:
                 for _ in range(random.choice([1, 1, 1, 2, 3])):
                     if arguments:
-                        at = random.randrange(len(arguments))
-                        arguments[at] = mutated(arguments[at], random, objects)
+                        index = random.randrange(len(arguments))
+                        arguments[index] = mutated(arguments[index], random, objects)
             yield name, tuple(arguments)
 
 
 def run_block(seed: int, block: int, calls: int, log: int) -> int:
-    """Make the calls of a block; return 0, or 1 after an exception that is not allowed."""
+    """Make the calls of a block; return 1 if one raised an exception that is not allowed, else 0."""
     from good_calls import function_of
     from hostile_values import HostileError
 
-    # AttributeError: reading a property that can only be set.
+    # AttributeError: reading a write-only property.
     allowed = (ValueError, TypeError, IndexError, MemoryError, AttributeError, HostileError)
     warnings.simplefilter("ignore")
     failures = 0
@@ -100,7 +100,7 @@ def run_block(seed: int, block: int, calls: int, log: int) -> int:
 
 
 def child(arguments: argparse.Namespace) -> int:
-    """Run one block in this process, with limits."""
+    """Run one block in this process, with limited memory and time."""
     faulthandler.enable()
     faulthandler.register(signal.SIGPROF, chain=True)  # the timer of run_block; ends the process
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -110,7 +110,7 @@ def child(arguments: argparse.Namespace) -> int:
 
 
 def finding_of(seed: int, block: int, calls: int) -> str | None:
-    """Run a block in a process of its own; return what went wrong."""
+    """Run a block in a separate process; return a description of what went wrong, or None."""
     with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as output:
         command = [sys.executable, __file__, "--child", "--seed", str(seed), "--block", str(block)]
         command += ["--calls", str(calls), "--log", str(log.fileno())]
@@ -119,21 +119,21 @@ def finding_of(seed: int, block: int, calls: int) -> str | None:
             stdout=output,
             stderr=subprocess.STDOUT,
             pass_fds=[log.fileno()],
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # its threads take memory
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # threads of BLAS take memory
         )
 
         def last_call() -> str:
             return os.pread(log.fileno(), 4000, 0).decode().strip()
 
-        seen, since = "", time.monotonic()
+        current, since = "", time.monotonic()
         hung = False
         while process.poll() is None:
             time.sleep(0.05)
-            if last_call() != seen:
-                seen, since = last_call(), time.monotonic()
+            if last_call() != current:
+                current, since = last_call(), time.monotonic()
             elif time.monotonic() - since > SECONDS_PER_CALL and not hung:
                 hung = True
-                process.send_signal(signal.SIGABRT)  # faulthandler prints where it is
+                process.send_signal(signal.SIGABRT)  # faulthandler prints the stack
         output.seek(0)
         printed = output.read().decode(errors="replace")
         if hung or process.returncode == -signal.SIGPROF:
@@ -142,19 +142,19 @@ def finding_of(seed: int, block: int, calls: int) -> str | None:
             name = signal.Signals(-process.returncode).name
             return f"{name}: {last_call()}\n{printed[-3000:]}"
         if any(text in printed for text in ("allocator is out of memory", "size-too-big")):
-            return None  # where a sanitizer ends the process, the core raises MemoryError
+            return None  # without a sanitizer, the core raises MemoryError here
         if process.returncode != 0:
             return printed[-6000:] + ("" if "call " in printed else last_call())
     return None
 
 
 def main() -> int:
-    """Fuzz for some seconds, or run one block again."""
+    """Fuzz for a number of seconds, or run one block again."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--block", type=int, help="run this block alone")
-    parser.add_argument("--calls", type=int, default=CALLS_PER_BLOCK, help="in a block")
+    parser.add_argument("--block", type=int, help="run only this block")
+    parser.add_argument("--calls", type=int, default=CALLS_PER_BLOCK, help="calls per block")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--log", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
-"""A good call of everything that the native core binds, on small data.
+"""Valid calls of every binding of the native core, on small data.
 
-The call fuzzer mutates them, so a new binding gets its line here; a test names those that have none.
+The call fuzzer mutates them. Add a call here for each new binding; a test lists bindings without one.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ RULES: dict[str, dict[str, Any]] = {
 
 WRITE_ONLY = ("truth", "truths", "bandit_loss")
 
-Call = tuple[str, tuple[Any, ...]]  # "learn_bins" or "Fit.round" with its self first
+# A name such as "learn_bins" or "Fit.round", and the arguments; `self` comes first.
+Call = tuple[str, tuple[Any, ...]]
 
 
 def bound_names() -> list[str]:
-    """Return the names of all that is bound: functions, classes, methods and properties."""
+    """Return the names of all bindings: functions, classes, methods and properties."""
     names = []
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
@@ -69,12 +70,12 @@ def bound_names() -> list[str]:
 
 
 def is_setter(function: ast.FunctionDef) -> bool:
-    """Return whether a function of the stub sets a property; its name gets a `=`."""
-    return any(ast.unparse(one).endswith(".setter") for one in function.decorator_list)
+    """Return whether a function of the stub is the setter of a property; `=` is appended to its name."""
+    return any(ast.unparse(item).endswith(".setter") for item in function.decorator_list)
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """Return what a name stands for, with `self` as the first argument of a method."""
+    """Return the function with this name; a method takes `self` as its first argument."""
     owner, _, member = name.partition(".")
     if not member:
         return getattr(_core, name)
@@ -90,10 +91,10 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 class GoodCalls:
-    """Small objects of every class, and calls on them that succeed one after the other.
+    """Small objects of every class, and a sequence of calls on them that succeed.
 
-    With some thousand rows and more than 255 levels they reach what only large nodes and wide columns
-    do.
+    With a few thousand rows and more than 255 levels, the calls also reach the code for large nodes and
+    wide columns.
     """
 
     def __init__(self, seed: int = 0, rows: int = 40, levels: int = 4) -> None:
@@ -121,7 +122,7 @@ class GoodCalls:
         self._detection()
 
     def call(self, name: str, *arguments: Any, keep: bool = True) -> Any:
-        """Make the call, remember it, and return what it returns."""
+        """Make the call, record it, and return its result."""
         if keep:
             self.calls.append((name, arguments))
         return function_of(name)(*arguments)
@@ -263,7 +264,12 @@ class GoodCalls:
             call("hardened", model, [model.n_outputs])
             call("permuted_leaves", model, 0, data, np.arange(5, dtype=np.uint32), 3)
             copy = call("Ensemble.copy", model)
-            call("Ensemble.__reduce__", model)
+            state = call("Ensemble.__getstate__", model)
+            empty = _core.Ensemble.__new__(_core.Ensemble)
+            call("Ensemble.__setstate__", empty, state, keep=False)
+            self.calls.append(
+                ("Ensemble.__setstate__", (_core.Ensemble.__new__(_core.Ensemble), state))
+            )
             values = arrays["value"].reshape(len(arrays["feature"]), -1)
             names = ("feature", "threshold", "left", "missing_left", "left_categories")
             rest = (arrays["gain"].astype(float), arrays["cover"].astype(float))
@@ -351,8 +357,8 @@ class GoodCalls:
                 call(f"ExpertMixture.{name}", mixture)
             call("ExpertMixture.totals", mixture)
             call("ExpertMixture.copy", mixture)
-            # Properties that can only be set: reading one is an AttributeError.
-            self.calls += [(f"ExpertMixture.{one}", (mixture,)) for one in WRITE_ONLY]
+            # Write-only properties: reading one raises AttributeError.
+            self.calls += [(f"ExpertMixture.{name}", (mixture,)) for name in WRITE_ONLY]
             call("ExpertMixture.restore", mixture, call("ExpertMixture.state", mixture))
 
     @staticmethod

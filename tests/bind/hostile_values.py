@@ -1,4 +1,4 @@
-"""Values that a bound function does not expect, and small changes to those that it does."""
+"""Values that a bound function does not expect, and small mutations of values that it does."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ CLASSES = [
 
 
 class HostileError(Exception):
-    """Raised by a hostile value; the core hands it on."""
+    """An exception raised by a hostile value; the core passes it on."""
 
 
 class ChangesList:
-    """A number whose conversion empties the list that it stands in."""
+    """A number whose conversion empties the list that contains it."""
 
     def __init__(self, entries: list[Any]) -> None:
         self.entries = entries
@@ -68,18 +68,18 @@ class ChangesList:
         return 1
 
 
-class Refuses:
-    """A number, an array and a sequence, all of which fail when they are asked for."""
+class Raises:
+    """An object whose conversion to a number, an array or a sequence raises HostileError."""
 
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise HostileError("refused")
+    def _raise(self, *_: Any, **__: Any) -> Any:
+        raise HostileError("hostile value")
 
-    __float__ = __index__ = __len__ = __getitem__ = __iter__ = __call__ = __dlpack__ = _refuse
-    __repr__ = __hash__ = __eq__ = _refuse  # type: ignore[assignment]
+    __float__ = __index__ = __len__ = __getitem__ = __iter__ = __call__ = __dlpack__ = _raise
+    __repr__ = __hash__ = __eq__ = _raise  # type: ignore[assignment]
 
 
 class FreshArray:
-    """An array whose memory is new each time it is asked for, and gone when the answer is."""
+    """An array that exports a new copy each time, which is freed with the exported object."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -92,20 +92,20 @@ class FreshArray:
 
 
 class CallsBack:
-    """A callback that uses the objects of the call that it is called from."""
+    """A callback that uses the objects of the call that calls it."""
 
     def __init__(self, random: Random, objects: list[Any]) -> None:
         self.random, self.objects = random, objects
 
     def __call__(self, *arguments: Any) -> Any:
         for name in ("round", "truncate", "set_holdout", "train_loss", "start_from"):
-            for one in self.random.sample(self.objects, min(4, len(self.objects))):
-                if hasattr(type(one), name):
+            for target in self.random.sample(self.objects, min(4, len(self.objects))):
+                if hasattr(type(target), name):
                     given = self.random.choice(
-                        [(), (0,), (one,), (np.zeros(1),), *zip(self.objects)]
+                        [(), (0,), (target,), (np.zeros(1),), *zip(self.objects)]
                     )
                     with contextlib.suppress(ValueError, TypeError, IndexError):
-                        getattr(one, name)(*given)
+                        getattr(target, name)(*given)
         leaves = arguments[1] if len(arguments) > 1 else 1
         return self.random.choice(
             [None, np.zeros(leaves), np.zeros(leaves + 1), np.full(leaves, np.nan)]
@@ -113,14 +113,14 @@ class CallsBack:
 
 
 def some_array(random: Random) -> np.ndarray:
-    """Return an array of any type, of up to three dimensions, and of any order."""
+    """Return an array of any dtype with up to three dimensions and any memory order."""
     shape = tuple(random.choice([0, 1, 2, 3, 12, 40]) for _ in range(random.randrange(4)))
     array = np.zeros(shape, dtype=random.choice(DTYPES))
     return _mutated_array(array, random) if random.random() < 0.5 else array
 
 
 def some_value(random: Random, objects: list[Any]) -> Any:
-    """Return anything at all."""
+    """Return a random value of any type."""
     kind = random.randrange(12)
     if kind == 0:
         return random.choice(INTEGERS)
@@ -132,7 +132,7 @@ def some_value(random: Random, objects: list[Any]) -> Any:
         return some_array(random)
     if kind == 4:
         return random.choice(
-            [None, True, False, b"", b"\0" * 40, object(), Refuses(), Random, iter([])]
+            [None, True, False, b"", b"\0" * 40, object(), Raises(), Random, iter([])]
         )
     if kind == 5:
         return [some_value(random, objects) for _ in range(random.randrange(4))]
@@ -146,21 +146,21 @@ def some_value(random: Random, objects: list[Any]) -> Any:
         return entries
     if kind == 9:
         cls = random.choice(CLASSES)
-        return cls.__new__(cls)  # of which __init__ was never called
+        return cls.__new__(cls)  # an object without __init__
     if kind == 10:
         return CallsBack(random, objects)
     return random.choice(objects) if objects else itertools.count()
 
 
 def some_key(random: Random) -> Any:
-    """Return a key of a dictionary."""
+    """Return a random key of a dict."""
     return random.choice(
         ["max_leaf_nodes", "isa", "rule.regret", "\ud800", 3, None, ("a",), "rows"]
     )
 
 
 def mutated(value: Any, random: Random, objects: list[Any]) -> Any:
-    """Return something close to a value, or at times something else altogether."""
+    """Return a mutation of a value, or sometimes a random value."""
     if random.random() < 0.15:
         return some_value(random, objects)
     if isinstance(value, np.ndarray):
@@ -180,8 +180,8 @@ def mutated(value: Any, random: Random, objects: list[Any]) -> Any:
         return _mutated_sequence(value, random, objects)
     if isinstance(value, dict):
         return _mutated_dict(value, random, objects)
-    alike = [one for one in objects if type(one) is type(value)]
-    return random.choice(alike) if alike else some_value(random, objects)
+    same_type = [item for item in objects if type(item) is type(value)]
+    return random.choice(same_type) if same_type else some_value(random, objects)
 
 
 def _mutated_bytes(value: bytes, random: Random) -> bytes:
@@ -256,7 +256,7 @@ def _mutated_array(array: np.ndarray, random: Random) -> np.ndarray:
 
 
 def _with_other_values(array: np.ndarray, random: Random) -> np.ndarray:
-    """Return the same array with a few other values in it; at times it is read-only."""
+    """Return the array with a few values changed; sometimes it is read-only."""
     changed = array.copy()
     flat = changed.reshape(-1)
     for _ in range(random.choice([1, 1, 3, flat.size])):

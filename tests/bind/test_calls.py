@@ -1,4 +1,4 @@
-"""No call of the native core ends the process, runs without end or raises an unclear error."""
+"""No call of the native core crashes, hangs or raises an unclear error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_hostile_calls_raise_clear_errors(block: int) -> None:
     assert finding_of(seed=0, block=block, calls=1500) is None
 
 
-# -------------------------------------------------- what earlier versions crashed or hung on
+# ------------------------------------------------ inputs that crashed or hung earlier versions
 
 
 @pytest.mark.parametrize(
@@ -50,20 +50,20 @@ def test_a_list_that_changes_while_it_is_read_is_read_as_it_was() -> None:
     assert not entries
 
 
-def test_columns_that_only_the_table_holds_stay_alive() -> None:
+def test_the_table_keeps_its_columns_alive() -> None:
     values = np.random.default_rng(0).random(100_000)
     bins = _core.learn_bins([FreshArray(values)], [0], NO_WEIGHTS, 255, 10**6, 0, 1)
     expected = _core.learn_bins([values], [0], NO_WEIGHTS, 255, 10**6, 0, 1)
     np.testing.assert_array_equal(bins.edges(0), expected.edges(0))
 
 
-def test_a_stump_of_unsorted_categories_is_refused(good: GoodCalls) -> None:
+def test_an_invalid_state_of_a_stump_is_rejected(good: GoodCalls) -> None:
     state = list(stump_state(good))
     state[4] = [60_000, 1]
     with pytest.raises(ValueError, match="ascending order"):
         _core.Stump.__new__(_core.Stump).__setstate__(tuple(state))
     state[4], state[5] = [1], []
-    with pytest.raises(ValueError, match="as many values on the left as on the right"):
+    with pytest.raises(ValueError, match="as many values on the left side as on the right"):
         _core.Stump.__new__(_core.Stump).__setstate__(tuple(state))
 
 
@@ -72,7 +72,7 @@ def stump_state(good: GoodCalls) -> tuple[Any, ...]:
     return search.best(good.signs, good.weight, "error").__getstate__()
 
 
-def test_a_fit_wants_the_bins_of_its_matrix(good: GoodCalls) -> None:
+def test_a_fit_needs_the_bins_of_its_matrix(good: GoodCalls) -> None:
     other = _core.learn_bins(good.X, good.categories, NO_WEIGHTS, 4, 1000, 0, 1)
     with pytest.raises(ValueError, match="not made with these bins"):
         fit_of(good, bins=other)
@@ -88,7 +88,7 @@ def fit_of(good: GoodCalls, bins: Any = None, **options: Any) -> Any:
     )
 
 
-def test_trees_are_added_only_to_an_ensemble_of_their_features(good: GoodCalls) -> None:
+def test_trees_are_only_added_to_an_ensemble_with_the_same_features(good: GoodCalls) -> None:
     narrow = _core.Ensemble(1, 1, [0.0], [0])
     without_categories = _core.Ensemble(3, 1, [0.0], [0, 0, 0])
     grower = _core.CartFit(
@@ -100,7 +100,7 @@ def test_trees_are_added_only_to_an_ensemble_of_their_features(good: GoodCalls) 
             fit_of(good).round(ensemble)
         with pytest.raises(ValueError, match="ensemble"):
             grower.grow(ensemble, [1], 5, True)
-        with pytest.raises(ValueError, match="does not fit the ensemble"):
+        with pytest.raises(ValueError, match="does not match the ensemble"):
             tree.add_to(ensemble)
         assert ensemble.n_trees == 0
 
@@ -108,7 +108,7 @@ def test_trees_are_added_only_to_an_ensemble_of_their_features(good: GoodCalls) 
 def test_a_callback_cannot_use_the_fit_that_calls_it(good: GoodCalls) -> None:
     ensemble = _core.Ensemble(3, 1, [0.0], good.categories)
     fit = fit_of(good, newton=False)
-    refused = []
+    rejected = []
 
     def minimisers(leaf: np.ndarray, leaves: int, output: int) -> np.ndarray:
         for use in (
@@ -118,11 +118,11 @@ def test_a_callback_cannot_use_the_fit_that_calls_it(good: GoodCalls) -> None:
         ):
             with pytest.raises(ValueError, match="in use by another call"):
                 use()
-            refused.append(use)
+            rejected.append(use)
         return np.zeros(leaves)
 
     fit.round(ensemble, np.ones((1, len(good.y), 2), dtype=np.float32), minimisers)
-    assert len(refused) == 3
+    assert len(rejected) == 3
     assert ensemble.n_trees == 1
 
 
@@ -143,24 +143,22 @@ def test_a_round_that_fails_adds_no_tree(good: GoodCalls) -> None:
     def minimisers(leaf: np.ndarray, leaves: int, output: int) -> np.ndarray:
         return np.full(leaves, np.nan if output == 2 else 0.0)
 
-    with pytest.raises(ValueError, match="what minimisers returns must be finite"):
+    with pytest.raises(ValueError, match="the result of minimisers must be finite"):
         fit.round(ensemble, np.ones((3, len(good.y), 2), dtype=np.float32), minimisers)
     assert ensemble.n_trees == 0
 
 
 @pytest.mark.parametrize("sampling", [False, True])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
-def test_gradients_that_are_no_numbers_are_refused(
-    good: GoodCalls, value: float, sampling: bool
-) -> None:
+def test_invalid_gradients_are_rejected(good: GoodCalls, value: float, sampling: bool) -> None:
     pairs = np.ones((1, len(good.y), 2), dtype=np.float32)
     pairs[0, 3] = [1.0, value]
     fit = fit_of(good, subsample=0.5, gradient_sampling=sampling)
-    with pytest.raises(ValueError, match="gradients must be finite and hessians not negative"):
+    with pytest.raises(ValueError, match="gradients must be finite and Hessians non-negative"):
         fit.round(_core.Ensemble(3, 1, [0.0], good.categories), pairs)
 
 
-def test_numbers_of_classes_may_change_after_they_were_checked(good: GoodCalls) -> None:
+def test_the_caller_may_change_class_numbers_after_the_check(good: GoodCalls) -> None:
     labels = good.classes[None].astype(float)
     fit = _core.Fit(good.matrix, good.bins, labels, NO_WEIGHTS, good.softmax, {}, "auto", 1)
     before = fit.train_loss()
@@ -172,20 +170,20 @@ def test_numbers_of_classes_may_change_after_they_were_checked(good: GoodCalls) 
     assert grower.grow_one(0).details()["value"].max() <= 1
 
 
-def test_absent_classes_cost_nothing(good: GoodCalls) -> None:
+def test_absent_classes_do_not_change_the_stump(good: GoodCalls) -> None:
     search = _core.StumpSearch(good.X, good.categories, None, "auto", 1)
     classes = good.classes.astype(np.uint32)
     few = search.best_of_classes(classes, 3, good.weight)
     many = search.best_of_classes(classes, 100_000, good.weight)
     assert few.__getstate__() == many.__getstate__()
-    with pytest.raises(ValueError, match="at most 1048576 classes"):
+    with pytest.raises(ValueError, match="classes, but at most 1048576 are supported"):
         search.best_of_classes(classes, 2**31, good.weight)
 
 
-def test_a_nan_has_no_place_among_residuals() -> None:
+def test_nan_targets_are_rejected() -> None:
     loss = _core.Loss("absolute_error", 1, 1, [])
     target = np.full((1, 100), np.nan)
-    with pytest.raises(ValueError, match="targets must be finite, and entry 0 is nan"):
+    with pytest.raises(ValueError, match="targets must be finite, but entry 0 is nan"):
         loss.best_constants(target, NO_WEIGHTS)
 
 
@@ -194,16 +192,20 @@ def test_types_that_are_not_accepted_are_named(good: GoodCalls) -> None:
         good.ensemble.predict_raw(iter([]), 0, 0)
     with pytest.raises(TypeError, match=r"column 1 must be an array of numbers.*, not str"):
         good.ensemble.predict_raw([good.columns[0], "a", good.columns[2]], 0, 0)
-    with pytest.raises(TypeError, match=r"option max_depth must be a whole number.*, not int -3"):
+    with pytest.raises(
+        TypeError, match=r"option max_depth must be a non-negative integer.*, not int -3"
+    ):
         fit_of(good, max_depth=-3)
     with pytest.raises(ValueError, match=r"learning_rate must be .*finite, not nan"):
         fit_of(good, learning_rate=float("nan"))
-    with pytest.raises(TypeError, match="the name of a field must be text that UTF-8 can hold"):
+    with pytest.raises(
+        TypeError, match="the name of a field must be a str that can be encoded as UTF-8"
+    ):
         _core.ExpertMixture("ewa", [0.5, 0.5], "square").restore({"\ud800": [1.0]})
 
 
 @pytest.mark.parametrize("threads", [-(2**31), -1, 0, 1, 2**31 - 1])
-def test_any_number_of_threads_gives_the_same(good: GoodCalls, threads: int) -> None:
+def test_any_number_of_threads_gives_the_same_edges(good: GoodCalls, threads: int) -> None:
     X = np.repeat(good.X, 3000, axis=0)
     bins = _core.learn_bins(X, good.categories, NO_WEIGHTS, 255, 10**6, 0, threads)
     expected = _core.learn_bins(X, good.categories, NO_WEIGHTS, 255, 10**6, 0, 1)
@@ -212,7 +214,7 @@ def test_any_number_of_threads_gives_the_same(good: GoodCalls, threads: int) -> 
 
 @pytest.fixture
 def python_handles_sigint() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt, also where the tests run in the background of a shell without it."""
+    """Make SIGINT raise KeyboardInterrupt, also if the tests run in the background of a shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Objects of the core that several threads use at once; `make sanitize` runs these for data races."""
+"""Objects of the core used by several threads at once; `make sanitize` checks these tests for data races."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_one_ensemble_is_explained_the_same_in_many_threads(good: GoodCalls) -> 
         np.testing.assert_array_equal(values, expected)
 
 
-def test_one_search_for_stumps_serves_many_threads(good: GoodCalls) -> None:
+def test_many_threads_can_use_one_stump_search(good: GoodCalls) -> None:
     search = _core.StumpSearch(good.X, good.categories, None, "auto", 2)
     expected = search.best(good.signs, good.weight, "error").__getstate__()
     boost = _core.StumpBoost(search, good.signs, good.weight, "real", 1.0)
@@ -74,7 +74,7 @@ def test_one_search_for_stumps_serves_many_threads(good: GoodCalls) -> None:
     assert boost.round(model)["taken"]
 
 
-def test_one_detector_serves_many_threads(good: GoodCalls) -> None:
+def test_many_threads_can_use_one_detector(good: GoodCalls) -> None:
     _, arguments = next(call for call in good.calls if call[0] == "Detector.detect")
     detector, image, *rest = arguments
     expected = detector.detect(image, *rest)[0]
@@ -82,18 +82,18 @@ def test_one_detector_serves_many_threads(good: GoodCalls) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def test_a_fit_and_a_mixture_take_one_call_at_a_time(good: GoodCalls) -> None:
+def test_a_fit_and_a_mixture_accept_one_call_at_a_time(good: GoodCalls) -> None:
     fit = _core.Fit(good.matrix, good.bins, good.y[None], NO_WEIGHTS, good.loss, {}, "auto", 2)
     mixture = _core.ExpertMixture("boa", [0.5, 0.5], "square", range=2.0)
     forecasts = np.stack([good.y, -good.y], axis=1)
-    refusals: list[str] = []
+    messages: list[str] = []
 
     def attempt(use: Callable[[], Any]) -> Callable[[], None]:
         def tried() -> None:
             try:
                 use()
             except ValueError as error:
-                refusals.append(str(error))
+                messages.append(str(error))
 
         return tried
 
@@ -104,4 +104,4 @@ def test_a_fit_and_a_mixture_take_one_call_at_a_time(good: GoodCalls) -> None:
         attempt(lambda: mixture.run(forecasts, good.y, None, 1, False)),
         attempt(mixture.state),
     )
-    assert all("is in use by another call" in message for message in refusals)
+    assert all("is in use by another call" in message for message in messages)

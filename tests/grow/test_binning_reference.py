@@ -1,4 +1,4 @@
-"""Bins against their reference: the same edges bit for bit, the same bin for every value."""
+"""Binning gives the same edges, bit for bit, and the same bins as the reference implementation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from bosquet import _core
-from bosquet.reference.binning import Column, between, bin_table, quantile_edges
+from bosquet.reference.binning import BinnedColumn, bin_table, edge_between, quantile_edges
 from bosquet.reference.draws import rows_for_edges
 
 INFINITY = np.inf
@@ -46,7 +46,7 @@ def learn(
 
 
 def same_bits(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """But for the sign of a zero, which no comparison sees."""
+    """Return whether the bits are equal, except for the sign of zeros."""
     return (a + 0.0).tobytes() == (b + 0.0).tobytes()
 
 
@@ -55,8 +55,8 @@ def engine_bins(x: NDArray[Any], bins: Any, isa: str = "auto") -> NDArray[np.int
     return np.array([matrix.bin(0, row) for row in range(len(x))], dtype=np.int64)
 
 
-def reference_column(x: NDArray[Any], edges: NDArray[np.float64]) -> Column:
-    return Column(edges, 0, bool(np.isnan(x).any()))
+def reference_column(x: NDArray[Any], edges: NDArray[np.float64]) -> BinnedColumn:
+    return BinnedColumn(edges, 0, bool(np.isnan(x).any()))
 
 
 @settings(max_examples=300, deadline=None)
@@ -104,7 +104,7 @@ def test_values_not_seen_in_training_fall_into_the_bins_of_the_reference(
 
 @settings(max_examples=100, deadline=None)
 @given(x=columns, max_bins=some_bins)
-def test_a_bin_and_its_edge_say_the_same(x: NDArray[Any], max_bins: int) -> None:
+def test_a_value_is_in_a_bin_if_it_is_at_most_its_edge(x: NDArray[Any], max_bins: int) -> None:
     bins = learn(x, max_bins)
     edges = bins.edges(0)
     assert np.all(np.diff(edges) > 0)
@@ -117,7 +117,7 @@ def test_a_bin_and_its_edge_say_the_same(x: NDArray[Any], max_bins: int) -> None
 
 @settings(max_examples=100, deadline=None)
 @given(x=columns)
-def test_a_column_of_few_values_has_a_bin_for_each(x: NDArray[Any]) -> None:
+def test_a_column_with_few_values_has_one_bin_per_value(x: NDArray[Any]) -> None:
     distinct = len(np.unique(x[~np.isnan(x)] + 0.0))
     assert learn(x, 255).n_bins(0) == 1 + max(distinct, 1)
 
@@ -125,7 +125,7 @@ def test_a_column_of_few_values_has_a_bin_for_each(x: NDArray[Any]) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_long_columns_have_the_edges_of_the_reference(dtype: type, weighted: bool) -> None:
-    """Beyond 512 values the engine sorts by radix, beyond 255 distinct ones it takes quantiles."""
+    """The core uses a radix sort from 512 values on, and quantiles above 255 distinct values."""
     rng = np.random.default_rng(0)
     for x in (
         rng.normal(size=5000),
@@ -143,18 +143,18 @@ def test_long_columns_have_the_edges_of_the_reference(dtype: type, weighted: boo
             assert same_bits(edges, quantile_edges(column, weights, max_bins))
 
 
-def test_a_heavy_value_has_a_bin_of_its_own_and_leaves_the_others_their_share() -> None:
+def test_a_frequent_value_has_its_own_bin_and_the_others_share_the_rest_evenly() -> None:
     rng = np.random.default_rng(1)
     x = np.where(rng.random(10_000) < 0.5, 0.0, rng.normal(size=10_000))
     placed = reference_column(x, learn(x, 50).edges(0)).bins_of(x)
     _, rows = np.unique(placed, return_counts=True)
     assert len(rows) == 50
     assert set(x[placed == placed[x == 0][0]]) == {0.0}
-    behind = rows[np.argmax(rows) + 1 :]
-    assert behind.max() - behind.min() <= 1
+    after = rows[np.argmax(rows) + 1 :]
+    assert after.max() - after.min() <= 1
 
 
-def test_whole_columns_of_integers_are_binned_as_their_doubles() -> None:
+def test_integer_columns_are_binned_like_doubles() -> None:
     rng = np.random.default_rng(2)
     x = rng.integers(0, 100, size=400)
     for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
@@ -169,13 +169,13 @@ def test_whole_columns_of_integers_are_binned_as_their_doubles() -> None:
 def test_codes_that_are_unknown_or_negative_count_as_missing(levels: int) -> None:
     codes = np.array([0, levels - 1, levels, levels + 7, -1, np.nan, np.inf, -np.inf, 0.5])
     bins = learn(np.r_[np.arange(levels, dtype=np.float64), np.nan], categories=levels)
-    expected = Column(np.zeros(0), levels, True).bins_of(codes)
+    expected = BinnedColumn(np.zeros(0), levels, True).bins_of(codes)
     np.testing.assert_array_equal(expected, [1, levels, 0, 0, 0, 0, 0, 0, 1])
     np.testing.assert_array_equal(engine_bins(codes, bins), expected)
 
 
 @pytest.mark.parametrize("seed", [0, 12345])
-def test_edges_are_learned_from_rows_chosen_by_their_number(seed: int) -> None:
+def test_edges_are_learned_from_rows_sampled_by_their_number(seed: int) -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=6000)
     weights = rng.uniform(size=6000)
@@ -186,7 +186,7 @@ def test_edges_are_learned_from_rows_chosen_by_their_number(seed: int) -> None:
         assert same_bits(edges, quantile_edges(x[rows], None if w is None else w[rows], 255))
 
 
-def test_edges_do_not_depend_on_threads_nor_on_the_layout_of_the_table() -> None:
+def test_edges_do_not_depend_on_threads_or_on_the_layout_of_the_table() -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(3000, 12))
     expected = [quantile_edges(column, None, 255) for column in x.T]
@@ -203,11 +203,11 @@ def test_the_reference_bins_a_whole_table() -> None:
     assert [column.has_missing for column in table.columns] == [True, True]
 
 
-def test_the_edge_between_two_neighbours_keeps_them_apart() -> None:
+def test_the_edge_between_two_neighbouring_values_separates_them() -> None:
     for a, b in (
         (1.0, np.nextafter(1.0, 2)),
         (0.0, SMALLEST),
         (-LARGEST, LARGEST),
         (3.0, INFINITY),
     ):
-        assert a <= between(a, b) < b
+        assert a <= edge_between(a, b) < b

@@ -1,4 +1,4 @@
-"""The histogram grower against its reference: the same trees, node for node."""
+"""The histogram grower gives the same trees as the reference implementation, node by node."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ import pytest
 from engine_fit import Array, EngineFit, assert_same_tree, fit_engine, probe_rows
 from numpy.typing import NDArray
 
-from bosquet.reference.binning import Table, bin_table
+from bosquet.reference.binning import BinnedTable, bin_table
 from bosquet.reference.draws import hashed
 from bosquet.reference.gradient_boosting import BoostOptions, newton_values, set_leaf_values
-from bosquet.reference.gradient_trees import Node, TreeOptions, grow, leaf_of, quantise
+from bosquet.reference.gradient_trees import GradientNode, TreeOptions, grow, leaf_of, quantise
 
 Pairs = NDArray[np.float32]
 CATEGORIES = [0, 0, 0, 12, 4]
 
-# A gain that is nothing but rounding still counts as one in the engine, and the tree goes on.
-
 
 def mixed_table(rng: np.random.Generator, rows: int) -> Array:
-    """Five columns: smooth, with ties, with ties and missing values, two of categories."""
+    """Return five columns: continuous, tied, tied with missing values, and two of categories."""
     x = rng.normal(size=(rows, 5))
     x[:, 1] = np.round(x[:, 1])
     x[:, 2] = np.round(2 * x[:, 2]) / 2
@@ -32,7 +30,7 @@ def mixed_table(rng: np.random.Generator, rows: int) -> Array:
 
 
 def signal(x: Array, rng: np.random.Generator) -> Array:
-    """Something each of the columns has a part in, its missing values included."""
+    """Return a target that depends on every column, including its missing values."""
     return (
         np.nan_to_num(x[:, 0])
         + np.nan_to_num(x[:, 1]) * np.isnan(x[:, 2])
@@ -54,8 +52,8 @@ def random_pairs(x: Array, rng: np.random.Generator, hessians: str) -> Pairs:
 
 def both_trees(
     x: Array, pairs: Pairs, categories: list[int], seed: int = 0, **options: Any
-) -> tuple[EngineFit, list[Node], Table]:
-    """One tree on given gradients, by the engine and by the reference."""
+) -> tuple[EngineFit, list[GradientNode], BinnedTable]:
+    """Return one tree on given gradients, grown by the core and by the reference implementation."""
     tree_options = TreeOptions(**options)
     engine = fit_engine(
         x,
@@ -73,7 +71,9 @@ def both_trees(
     return engine, reference, table
 
 
-def assert_references(x: Array, pairs: Pairs, categories: list[int], **options: Any) -> list[Node]:
+def assert_same_as_reference(
+    x: Array, pairs: Pairs, categories: list[int], **options: Any
+) -> list[GradientNode]:
     engine, reference, table = both_trees(x, pairs, categories, **options)
     probes = probe_rows(x, np.random.default_rng(1))
     assert_same_tree(engine, 0, reference, table, x, probes)
@@ -86,7 +86,7 @@ def assert_references(x: Array, pairs: Pairs, categories: list[int], **options: 
 def test_trees_agree_on_columns_of_every_kind(seed: int, depth_wise: bool, hessians: str) -> None:
     rng = np.random.default_rng(seed)
     x = mixed_table(rng, 300)
-    reference = assert_references(
+    reference = assert_same_as_reference(
         x, random_pairs(x, rng, hessians), CATEGORIES, depth_wise=depth_wise, min_samples_leaf=3
     )
     assert sum(node.is_leaf for node in reference) == 31
@@ -124,61 +124,61 @@ def test_trees_agree_on_columns_of_every_kind(seed: int, depth_wise: bool, hessi
 def test_trees_agree_under_every_option(options: dict[str, Any], hessians: str) -> None:
     rng = np.random.default_rng(7)
     x = mixed_table(rng, 250)
-    assert_references(x, random_pairs(x, rng, hessians), CATEGORIES, seed=5, **options)
+    assert_same_as_reference(x, random_pairs(x, rng, hessians), CATEGORIES, seed=5, **options)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_trees_agree_where_everything_ties(seed: int) -> None:
-    """Few values, whole gradients, doubled columns: only the rule for ties decides."""
+def test_trees_agree_if_all_splits_tie(seed: int) -> None:
+    """With few values, integer gradients and repeated columns, only the tie-breaking rule decides."""
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 3, size=(120, 4)).astype(np.float64)
     x = np.column_stack([x, x[:, ::-1], 2 - x])
     x[rng.random(x.shape) < 0.1] = np.nan
     pairs = np.column_stack([rng.integers(-1, 2, size=120), np.ones(120)]).astype(np.float32)
-    assert_references(x, pairs, [0] * x.shape[1], min_samples_leaf=2)
+    assert_same_as_reference(x, pairs, [0] * x.shape[1], min_samples_leaf=2)
 
 
-def test_trees_agree_on_columns_of_more_than_255_levels() -> None:
+def test_trees_agree_on_columns_with_more_than_255_levels() -> None:
     rng = np.random.default_rng(3)
     x = np.column_stack([rng.normal(size=350), rng.integers(0, 40, size=350) * 17])
     x[rng.random(x.shape) < 0.05] = np.nan
     pairs = random_pairs(np.column_stack([x, x, x])[:, [0, 0, 0, 1, 0]], rng, "constant")
     for rare in (0, 5):
-        reference = assert_references(
+        reference = assert_same_as_reference(
             x, pairs, [0, 700], min_samples_leaf=2, min_samples_category=rare, category_l2=1.0
         )
         assert any(node.split and node.split.feature == 1 for node in reference if not node.is_leaf)
 
 
-def test_trees_agree_on_more_columns_than_a_tile_holds() -> None:
+def test_trees_agree_on_more_columns_than_fit_in_a_tile() -> None:
     rng = np.random.default_rng(4)
     x = np.round(rng.normal(size=(150, 70)), 1)
     pairs = np.column_stack([x[:, 0] + x[:, 33] * x[:, 69], np.ones(150)]).astype(np.float32)
-    assert_references(x, pairs, [0] * 70, min_samples_leaf=5, max_leaf_nodes=8)
+    assert_same_as_reference(x, pairs, [0] * 70, min_samples_leaf=5, max_leaf_nodes=8)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 9, 63, 64, 65])
-def test_trees_agree_on_a_handful_of_rows(rows: int) -> None:
+def test_trees_agree_on_few_rows(rows: int) -> None:
     rng = np.random.default_rng(rows)
     x = mixed_table(rng, rows)
-    assert_references(x, random_pairs(x, rng, "varied"), CATEGORIES, min_samples_leaf=1)
+    assert_same_as_reference(x, random_pairs(x, rng, "varied"), CATEGORIES, min_samples_leaf=1)
 
 
-def test_a_column_that_is_missing_altogether_or_constant_is_never_split_on() -> None:
+def test_columns_without_values_and_constant_columns_are_never_split() -> None:
     x = np.column_stack([np.full(40, np.nan), np.full(40, 2.0), np.arange(40.0)])
     pairs = np.column_stack([np.arange(40) % 7 - 3.0, np.ones(40)]).astype(np.float32)
-    reference = assert_references(x, pairs, [0, 0, 0], min_samples_leaf=1)
+    reference = assert_same_as_reference(x, pairs, [0, 0, 0], min_samples_leaf=1)
     assert {node.split.feature for node in reference if node.split} == {2}
 
 
-def test_missing_values_can_be_a_side_of_their_own() -> None:
+def test_a_split_can_separate_missing_values_from_all_others() -> None:
     x = np.where(np.arange(60) % 3 == 0, np.nan, np.arange(60) % 2)[:, None]
     g = np.where(np.isnan(x[:, 0]), 5.0, -1.0)
     pairs = np.column_stack([g, np.ones(60)]).astype(np.float32)
-    reference = assert_references(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
+    reference = assert_same_as_reference(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
     assert reference[0].split is not None
     assert not reference[0].split.missing_left
-    assert reference[0].split.bin == 2  # every value there is goes left
+    assert reference[0].split.bin == 2  # all values that are not missing go left
 
 
 def test_unseen_missing_values_follow_the_heavier_child() -> None:
@@ -203,7 +203,7 @@ def test_min_samples_leaf_holds_in_every_leaf() -> None:
         assert rows.min() >= 17
 
 
-def test_min_samples_leaf_counts_missing_rows_that_weigh_nothing() -> None:
+def test_min_samples_leaf_counts_missing_rows_of_weight_zero() -> None:
     x = np.r_[np.arange(20.0), np.full(10, np.nan)][:, None]
     y = np.r_[np.zeros(17), np.ones(3), np.zeros(10)]
     weight = np.r_[np.ones(20), np.zeros(10)]
@@ -212,16 +212,16 @@ def test_min_samples_leaf_counts_missing_rows_that_weigh_nothing() -> None:
     assert rows.min() >= 5
 
 
-def test_predictions_are_monotone_where_they_must_be() -> None:
+def test_predictions_satisfy_monotone_constraints() -> None:
     rng = np.random.default_rng(12)
     x = rng.uniform(size=(400, 2))
     y = np.sin(5 * x[:, 0]) + x[:, 1] + 0.3 * rng.normal(size=400)
     engine = fit_engine(x, y, rounds=20, monotone=[1, -1], min_samples_leaf=3, learning_rate=0.3)
     grid = np.linspace(0, 1, 101)
     for other in (0.1, 0.5, 0.9):
-        still = np.full_like(grid, other)
-        up = engine.ensemble.predict_raw(np.column_stack([grid, still]), 0, 20)[:, 0]
-        down = engine.ensemble.predict_raw(np.column_stack([still, grid]), 0, 20)[:, 0]
+        fixed = np.full_like(grid, other)
+        up = engine.ensemble.predict_raw(np.column_stack([grid, fixed]), 0, 20)[:, 0]
+        down = engine.ensemble.predict_raw(np.column_stack([fixed, grid]), 0, 20)[:, 0]
         assert np.all(np.diff(up) >= 0)
         assert np.all(np.diff(down) <= 0)
 
@@ -241,7 +241,7 @@ def test_a_tree_under_monotone_constraints_does_not_depend_on_the_unit_of_the_ta
 
 
 @pytest.mark.parametrize("max_delta_step", [0.0, 10.0])
-def test_a_node_whose_rows_are_all_alike_is_not_split(max_delta_step: float) -> None:
+def test_a_node_with_equal_gradients_is_not_split(max_delta_step: float) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 3))
     side = np.where(x[:, 0] > 0.2, -0.6, 0.4)
@@ -249,5 +249,5 @@ def test_a_node_whose_rows_are_all_alike_is_not_split(max_delta_step: float) -> 
     options: dict[str, Any] = {"max_delta_step": max_delta_step, "min_samples_leaf": 5}
     for factor in (1.0, 1 / 3, 0.7):
         weighted = (pairs * np.float32(factor)).astype(np.float32)
-        reference = assert_references(x, weighted, [0, 0, 0], **options)
+        reference = assert_same_as_reference(x, weighted, [0, 0, 0], **options)
         assert sum(node.is_leaf for node in reference) == 2

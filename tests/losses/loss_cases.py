@@ -1,4 +1,4 @@
-"""Every loss that the core has, with parameters inside its range and targets that it accepts."""
+"""All losses of the core, with parameters inside their ranges and accepted targets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CURVED = [name for name, loss in TRAITS.items() if loss["curved"]]
 def cases(
     names: Sequence[str] = tuple(TRAITS), shares: Sequence[float] = (0.2, 0.5, 0.9)
 ) -> list[tuple[str, float]]:
-    """Each loss with its parameter at some places of its range, or with 0 if it has none."""
+    """Return each loss with several parameters of its range, or with 0 if it has none."""
     found = []
     for name in names:
         low, high = TRAITS[name]["parameter"] or (0.0, 0.0)
@@ -32,7 +32,7 @@ def cases(
 
 
 def parameters_of(name: str, parameter: float) -> list[float]:
-    """What the core is given for a parameter of `cases`."""
+    """Return the parameters to pass to the core for a parameter of `cases`."""
     return [] if TRAITS[name]["parameter"] is None else [parameter]
 
 
@@ -41,16 +41,16 @@ def core_loss(name: str, parameter: float, outputs: int = 1, targets: int = 1) -
 
 
 def accepted(name: str, y: Array) -> Array:
-    """Targets that the loss is defined for, made of any numbers."""
+    """Convert any numbers to targets for which the loss is defined."""
     if name in TWO_CLASSES:
         return (y > 0).astype(np.float64)
     return np.exp(y) if name in POSITIVE else y
 
 
-def targets_near(name: str, place: float, rows: int = 203, seed: int = 0) -> tuple[Array, Array]:
-    """Accepted targets that scatter around a large or small number by a tenth of it, and weights."""
+def targets_near(name: str, centre: float, rows: int = 203, seed: int = 0) -> tuple[Array, Array]:
+    """Return accepted targets with a relative spread of 0.1 around `centre`, and weights."""
     rng = np.random.default_rng(seed)
-    y = place * (1 + 0.1 * rng.normal(size=rows))
+    y = centre * (1 + 0.1 * rng.normal(size=rows))
     if name in TWO_CLASSES:
-        y = (y > place).astype(np.float64)
+        y = (y > centre).astype(np.float64)
     return y, rng.choice([0.25, 1.0, 7.0], size=rows)

@@ -1,4 +1,4 @@
-"""Each loss of the core against its reference, and the references against numerical derivatives."""
+"""Losses of the core agree with the reference implementations, and these with numerical derivatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ every_loss = pytest.mark.parametrize(("name", "parameter"), cases())
 
 
 def sample(name: str, rows: int = 203, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Targets in the loss's domain, raw predictions, weights."""
+    """Return targets in the domain of the loss, raw predictions and weights."""
     rng = np.random.default_rng(seed)
     f = rng.normal(scale=2, size=rows)
     y = accepted(name, rng.normal(scale=2, size=rows))
@@ -81,15 +81,16 @@ def test_no_other_constant_is_better_than_the_best(name: str, parameter: float) 
     y, f, w = sample(name)
     reference = loss_named(name, parameter)
 
-    def at(start: Array, c: float) -> float:
+    def total(start: Array, c: float) -> float:
         return float(np.sum(w * reference.value(y, start + c)))
 
-    # Huber's start is the median, by choice: there are no residuals yet to set delta by.
+    # Huber's loss starts from the median, because there are no residuals yet to set delta.
     best = reference.best_constant(y, w)
     if name != "huber":
-        assert at(np.zeros_like(y), best) <= min(at(0 * y, best - 1e-4), at(0 * y, best + 1e-4))
+        zeros = np.zeros_like(y)
+        assert total(zeros, best) <= min(total(zeros, best - 1e-4), total(zeros, best + 1e-4))
     step = reference.minimiser(y, f, w)
-    assert at(f, step) <= min(at(f, step - 1e-4), at(f, step + 1e-4))
+    assert total(f, step) <= min(total(f, step - 1e-4), total(f, step + 1e-4))
 
 
 @every_loss
@@ -130,7 +131,7 @@ def test_derivatives_have_the_same_bits_on_every_instruction_set(
 
 
 @pytest.mark.parametrize("name", ["squared_error", "absolute_error", "log_cosh", "log_loss"])
-def test_derivatives_stay_finite_far_away(name: str) -> None:
+def test_derivatives_are_finite_far_from_the_target(name: str) -> None:
     y = np.array([0.0, 1.0, 0.0, 1.0])
     f = np.array([-1e5, -1e5, 1e5, 1e5])
     g, h = core_loss(name, 0.0).gradient_hessian(y[None], f[None])
@@ -141,7 +142,7 @@ def test_derivatives_stay_finite_far_away(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TWO_CLASSES)
-def test_the_best_constant_of_one_class_alone_is_finite(name: str) -> None:
+def test_the_best_constant_of_a_single_class_is_finite(name: str) -> None:
     for label in (0.0, 1.0):
         y = np.full(5, label)
         (constant,) = core_loss(name, 0.0).best_constants(y[None], NO_WEIGHTS)
@@ -157,7 +158,7 @@ def test_the_best_constant_of_targets_that_are_all_zero_is_finite(name: str) -> 
     assert constant == pytest.approx(np.log(1e-15))
 
 
-def test_the_median_lies_in_the_middle_of_an_even_number_of_targets() -> None:
+def test_the_median_of_an_even_number_of_targets_is_the_midpoint() -> None:
     for name in ("absolute_error", "quantile", "huber"):
         loss = core_loss(name, 0.5)
         assert loss.best_constants(np.array([[4.0, 1.0, 3.0, 100.0]]), NO_WEIGHTS)[0] == 3.5
@@ -166,7 +167,7 @@ def test_the_median_lies_in_the_middle_of_an_even_number_of_targets() -> None:
 
 
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.9, 0.999])
-def test_a_weight_of_two_is_the_row_twice_for_quantiles(level: float) -> None:
+def test_for_quantiles_a_weight_equals_repeated_rows(level: float) -> None:
     rng = np.random.default_rng(1)
     y = np.round(rng.normal(size=60), 1)
     w = rng.integers(1, 4, size=60).astype(np.float64)
@@ -177,7 +178,7 @@ def test_a_weight_of_two_is_the_row_twice_for_quantiles(level: float) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_huber_takes_its_delta_from_the_residuals_of_the_round(weighted: bool) -> None:
+def test_the_delta_of_huber_is_a_quantile_of_the_residuals_of_the_round(weighted: bool) -> None:
     y, f, w = sample("huber")
     loss, reference = core_loss("huber", 0.8), Huber(0.8)
     loss.start_round(y[None], f[None], w if weighted else NO_WEIGHTS)
@@ -201,7 +202,7 @@ def test_several_quantiles_share_one_target() -> None:
     assert loss.value(y[None], f, w) == pytest.approx(total, rel=1e-12)
 
 
-def test_several_targets_have_a_loss_each() -> None:
+def test_each_of_several_targets_has_its_own_loss() -> None:
     y, f, w = sample("poisson")
     targets, raw = np.stack([y, 2 * y]), np.stack([f, -f])
     loss, reference = _core.Loss("poisson", 2, 2, []), loss_named("poisson")
@@ -234,7 +235,7 @@ def test_softmax_agrees_with_its_reference(classes: int, rows: int) -> None:
         assert loss.gradient_hessian(y[None], f, isa)[1].tobytes() == h.tobytes()
 
 
-def test_the_softmax_reference_has_the_slopes_of_its_value() -> None:
+def test_the_derivatives_of_the_softmax_reference_match_its_value() -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 4, size=50).astype(np.float64)
     f = rng.normal(size=(4, 50))
@@ -244,8 +245,10 @@ def test_the_softmax_reference_has_the_slopes_of_its_value() -> None:
         step[k] = e
         slope = (reference.value(y, f + step) - reference.value(y, f - step)) / (2 * e)
         np.testing.assert_allclose(reference.gradient(y, f)[k], slope, rtol=1e-5, atol=1e-8)
-        bend = (reference.gradient(y, f + step) - reference.gradient(y, f - step))[k] / (2 * e)
-        np.testing.assert_allclose(reference.hessian(y, f)[k], bend * 4 / 3, rtol=1e-5, atol=1e-8)
+        curvature = (reference.gradient(y, f + step) - reference.gradient(y, f - step))[k] / (2 * e)
+        np.testing.assert_allclose(
+            reference.hessian(y, f)[k], curvature * 4 / 3, rtol=1e-5, atol=1e-8
+        )
 
 
 def test_softmax_probabilities_of_huge_scores_are_finite() -> None:
@@ -257,12 +260,12 @@ def test_softmax_probabilities_of_huge_scores_are_finite() -> None:
     assert loss.value(np.array([[1.0]]), f, NO_WEIGHTS) == pytest.approx(2e4)
 
 
-def test_a_loss_that_does_not_exist_is_named_in_the_error() -> None:
-    with pytest.raises(_core.InputError, match="unknown loss 'squared_eror'"):
+def test_the_error_names_an_unknown_loss() -> None:
+    with pytest.raises(_core.InputError, match="loss='squared_eror' is unknown"):
         _core.Loss("squared_eror", 1, 1, [])
 
 
-def test_a_class_that_does_not_exist_is_refused() -> None:
+def test_a_class_number_out_of_range_is_rejected() -> None:
     loss = _core.Loss("log_loss", 3, 1, [])
     for label in (3.0, -1.0, np.nan):
         with pytest.raises(_core.InputError, match="class"):

@@ -1,4 +1,4 @@
-"""Every loss finds its minimum wherever the targets lie: near 1,000 and 10⁶, and near 10⁻⁶."""
+"""Every loss finds its minimum for targets of any magnitude, from 10⁻⁶ to 10⁶."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bosquet import GradientBoostingRegressor, _core
 from bosquet.reference.losses import Loss, loss_named
 
 every_loss = pytest.mark.parametrize(("name", "parameter"), cases())
-everywhere = pytest.mark.parametrize("place", [1e-6, 1.0, 1e3, 1e6])
+every_scale = pytest.mark.parametrize("centre", [1e-6, 1.0, 1e3, 1e6])
 
 
-def least(loss: _core.Loss, in_target_unit: bool, y: Array, w: Array) -> float:
-    """The loss of the best constant, by golden section."""
+def smallest_loss(loss: _core.Loss, in_target_unit: bool, y: Array, w: Array) -> float:
+    """Return the loss of the best constant, found by a bounded scalar minimisation."""
     ends = (y.min(), y.max()) if in_target_unit else (-35.0, 35.0)
     found = minimize_scalar(
         lambda c: loss.value(y[None], np.full((1, y.size), c), w),
@@ -30,35 +30,31 @@ def least(loss: _core.Loss, in_target_unit: bool, y: Array, w: Array) -> float:
     return float(found.fun)
 
 
-def assert_least(loss: _core.Loss, reference: Loss, constant: float, y: Array, w: Array) -> None:
-    """No constant has a smaller loss; the reference's own, where several are alike, is not the only one."""
-    reached = loss.value(y[None], np.full((1, y.size), constant), w)
+def assert_minimal(loss: _core.Loss, reference: Loss, constant: float, y: Array, w: Array) -> None:
+    """Check that no constant has a smaller loss. The minimiser may differ from that of the reference."""
+    found = loss.value(y[None], np.full((1, y.size), constant), w)
     best = reference.minimiser(y, np.zeros(y.size), w)
-    of_reference = np.sum(w * reference.value(y, np.full(y.size, best)))
-    for smallest in (least(loss, reference.in_target_unit, y, w), of_reference):
-        assert reached <= smallest + 1e-12 * max(abs(smallest), 1e-2)
+    reference_loss = np.sum(w * reference.value(y, np.full(y.size, best)))
+    for smallest in (smallest_loss(loss, reference.in_target_unit, y, w), reference_loss):
+        assert found <= smallest + 1e-12 * max(abs(smallest), 1e-2)
 
 
 @every_loss
-@everywhere
-def test_the_best_constant_is_where_the_loss_is_least(
-    name: str, parameter: float, place: float
-) -> None:
-    y, w = targets_near(name, place)
+@every_scale
+def test_the_best_constant_minimises_the_loss(name: str, parameter: float, centre: float) -> None:
+    y, w = targets_near(name, centre)
     loss, reference = core_loss(name, parameter), loss_named(name, parameter)
     constant = loss.best_constants(y[None], w)[0]
-    if name == "huber":  # starts from the median: there are no residuals yet to set delta by
+    if name == "huber":  # starts from the median: there are no residuals yet to set delta
         assert constant == reference.best_constant(y, w)
     else:
-        assert_least(loss, reference, constant, y, w)
+        assert_minimal(loss, reference, constant, y, w)
 
 
 @every_loss
-@everywhere
-def test_a_leaf_takes_the_value_where_the_loss_is_least(
-    name: str, parameter: float, place: float
-) -> None:
-    y, w = targets_near(name, place)
+@every_scale
+def test_the_value_of_a_leaf_minimises_the_loss(name: str, parameter: float, centre: float) -> None:
+    y, w = targets_near(name, centre)
     engine = fit_engine(
         np.zeros((y.size, 1)), y, name, parameters=parameters_of(name, parameter), weight=w,
         newton=False, max_leaf_nodes=1,
@@ -66,11 +62,11 @@ def test_a_leaf_takes_the_value_where_the_loss_is_least(
     loss, reference = core_loss(name, parameter), loss_named(name, parameter)
     loss.start_round(y[None], np.zeros((1, y.size)), w)
     reference.start_round(y, np.zeros(y.size), w)
-    assert_least(loss, reference, engine.raw[0, 0], y, w)
+    assert_minimal(loss, reference, engine.raw[0, 0], y, w)
 
 
-@pytest.mark.parametrize("place", [1e-12, 1e-6, 1e-3, 1e3, 1e12])
-def test_a_leaf_of_huber_scales_with_the_targets(place: float) -> None:
+@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1e-3, 1e3, 1e12])
+def test_a_leaf_of_huber_scales_with_the_targets(scale: float) -> None:
     y, w = targets_near("huber", 1.0)
 
     def leaf(y: Array) -> float:
@@ -78,16 +74,16 @@ def test_a_leaf_of_huber_scales_with_the_targets(place: float) -> None:
         options = {"newton": False, "max_leaf_nodes": 1}
         return float(fit_engine(rows, y, "huber", parameters=[0.7], weight=w, **options).raw[0, 0])
 
-    assert leaf(place * y) == pytest.approx(place * leaf(y), rel=1e-9)
+    assert leaf(scale * y) == pytest.approx(scale * leaf(y), rel=1e-9)
 
 
 @pytest.mark.parametrize("step", ["newton", "gradient"])
-@pytest.mark.parametrize("place", [1e3, 1e6])
+@pytest.mark.parametrize("centre", [1e3, 1e6])
 @pytest.mark.parametrize("name", REGRESSION)
-def test_boosting_learns_targets_far_from_zero(name: str, place: float, step: str) -> None:
+def test_boosting_fits_targets_far_from_zero(name: str, centre: float, step: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
-    y = place * (1 + 0.1 * np.tanh(X[:, 0]))
+    y = centre * (1 + 0.1 * np.tanh(X[:, 0]))
     model = GradientBoostingRegressor(
         name, step=step, n_estimators=60, max_leaf_nodes=8, learning_rate=0.2, random_state=0
     ).fit(X, y)
@@ -95,16 +91,16 @@ def test_boosting_learns_targets_far_from_zero(name: str, place: float, step: st
 
 
 @every_loss
-def test_core_and_reference_state_the_same_unit(name: str, parameter: float) -> None:
+def test_core_and_reference_declare_the_same_unit(name: str, parameter: float) -> None:
     in_target_unit = loss_named(name, parameter).in_target_unit
     assert in_target_unit == (TRAITS[name]["scale"] == "target")
 
 
 @pytest.mark.parametrize("name", [name for name, loss in TRAITS.items() if loss["parameter"]])
-def test_a_parameter_out_of_its_range_is_refused(name: str) -> None:
+def test_a_parameter_out_of_range_is_rejected(name: str) -> None:
     low, high = TRAITS[name]["parameter"]
     for parameter in (low, high, np.nan, -np.inf):
-        with pytest.raises(_core.InputError, match=f"parameter of loss '{name}'"):
+        with pytest.raises(_core.InputError, match=f"parameter of loss='{name}'"):
             _core.Loss(name, 1, 1, [parameter])
     for wrong in ([], [(low + high) / 2] * 3):
         with pytest.raises(_core.InputError, match="one parameter"):
@@ -112,13 +108,13 @@ def test_a_parameter_out_of_its_range_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, loss in TRAITS.items() if not loss["parameter"]])
-def test_a_loss_without_a_parameter_takes_none(name: str) -> None:
-    with pytest.raises(_core.InputError, match=f"'{name}' has no parameter"):
+def test_parameters_of_a_loss_without_any_are_rejected(name: str) -> None:
+    with pytest.raises(_core.InputError, match=f"'{name}' takes no parameters"):
         _core.Loss(name, 1, 1, [0.5])
 
 
 @pytest.mark.parametrize("name", REGRESSION)
-def test_a_model_of_every_loss_comes_back_from_its_file(name: str, tmp_path: Path) -> None:
+def test_a_model_with_every_loss_can_be_saved_and_loaded(name: str, tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     model = GradientBoostingRegressor(name, n_estimators=2).fit(X, targets_near(name, 1.0, 60)[0])
     model.save(tmp_path / "model.bosquet")

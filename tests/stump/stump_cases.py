@@ -1,4 +1,4 @@
-"""Tables, targets and comparisons that the tests of stumps share."""
+"""Tables, targets and comparisons shared by the tests of stumps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CRITERIA = ["error", "exponential", "squared"]
 
 
 def search_of(X: Array, levels: dict[int, int] | None = None, **options: Any) -> Any:
-    """A prepared table; `levels` gives the number of levels of each nominal column."""
+    """Return a prepared table; `levels` maps nominal columns to their numbers of levels."""
     levels = levels or {}
     categories = [levels.get(f, 0) for f in range(X.shape[1])]
     bins, isa, threads = (options.get(k) for k in ("bins", "isa", "threads"))
@@ -32,7 +32,7 @@ def signs(rng: np.random.Generator, rows: int) -> Array:
 
 
 def mixed_table(rng: np.random.Generator, rows: int) -> tuple[Array, dict[int, int]]:
-    """Smooth, tied, tied with missing values, two of levels (one with missing values)."""
+    """Return columns: continuous, tied, tied with missing values, and two nominal ones."""
     x = rng.normal(size=(rows, 5))
     x[:, 1] = np.round(2 * x[:, 1])
     x[:, 2] = np.round(rows / 3 * x[:, 2])
@@ -42,7 +42,7 @@ def mixed_table(rng: np.random.Generator, rows: int) -> tuple[Array, dict[int, i
     return x, {3: 7, 4: 4}
 
 
-def assert_same_stump(found: Any, expected: reference.Stump) -> None:
+def assert_same_stump(found: Any, expected: reference.WeightedStump) -> None:
     assert found.feature == expected.feature
     assert found.missing_left == expected.missing_left
     if found.feature >= 0 and found.nominal:
@@ -55,7 +55,7 @@ def assert_same_stump(found: Any, expected: reference.Stump) -> None:
 
 @st.composite
 def small_problems(draw: st.DrawFn) -> tuple[Array, dict[int, int], Array, Array]:
-    """Few values, many ties, missing values, levels, weights that may be 0 or repeat."""
+    """Draw small tables with ties, missing values and levels, and weights that may be 0 or repeat."""
     rows = draw(st.integers(2, 14))
     n_ordered, n_nominal = draw(st.tuples(st.integers(0, 2), st.integers(0, 2)))
     ordered = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 2.0, 3.0, np.inf, np.nan])

@@ -1,4 +1,4 @@
-"""Features given block by block: the same stump as of a table that holds them all."""
+"""Features given block by block give the same stump as a table with all features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def blocks_of(X: Array, sizes: list[int], dtype: Any = np.float64) -> list[tuple
     return [(int(a), np.ascontiguousarray(X[:, a:b].T, dtype=dtype)) for a, b in pairwise(starts)]
 
 
-def facts(stump: Any) -> tuple[Any, ...]:
+def fields(stump: Any) -> tuple[Any, ...]:
     return (
         stump.feature,
         stump.threshold,
@@ -33,16 +33,16 @@ def facts(stump: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("criterion", CRITERIA)
 @settings(max_examples=60, deadline=None)
 @given(problem=small_problems())
-def test_blocks_find_what_the_table_finds(criterion: str, problem: Any) -> None:
+def test_blocks_give_the_same_stump_as_the_table(criterion: str, problem: Any) -> None:
     X, _, y, w = problem
     expected = search_of(X).best(y, w, criterion)
     found = _core.best_of_blocks(blocks_of(X, [1] * X.shape[1]), y, w, criterion)
-    assert facts(found) == facts(expected)
+    assert fields(found) == fields(expected)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_large_blocks_in_any_order_on_any_threads(dtype: Any, criterion: str) -> None:
+def test_the_stump_does_not_depend_on_block_order_or_threads(dtype: Any, criterion: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 24)).astype(dtype)
     X[:, 3] = np.round(X[:, 3])
@@ -52,11 +52,11 @@ def test_large_blocks_in_any_order_on_any_threads(dtype: Any, criterion: str) ->
     X[rng.random(X.shape) < 0.01] = np.inf
     y = np.where(np.nan_to_num(X[:, 5]) + 2 * rng.normal(size=3000) > 0.3, 1.0, -1.0)
     for w in (np.ones(3000), rng.random(3000)):
-        expected = facts(search_of(X).best(y, w, criterion))
+        expected = fields(search_of(X).best(y, w, criterion))
         blocks = blocks_of(X, [5, 7, 1, 11], dtype)
         for threads in (1, 2, 3):
-            assert facts(_core.best_of_blocks(blocks, y, w, criterion, threads)) == expected
-        assert facts(_core.best_of_blocks(blocks[::-1], y, w, criterion, 2)) == expected
+            assert fields(_core.best_of_blocks(blocks, y, w, criterion, threads)) == expected
+        assert fields(_core.best_of_blocks(blocks[::-1], y, w, criterion, 2)) == expected
 
 
 def test_blocks_do_not_depend_on_the_instruction_set() -> None:
@@ -67,24 +67,24 @@ def test_blocks_do_not_depend_on_the_instruction_set() -> None:
     for criterion in CRITERIA:
         y, w = signs(rng, 1003), rng.random(1003)
         found = [
-            facts(_core.best_of_blocks(blocks_of(X, [6]), y, w, criterion, 1, isa))
+            fields(_core.best_of_blocks(blocks_of(X, [6]), y, w, criterion, 1, isa))
             for isa in ("baseline", "auto")
         ]
         assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_responses_of_any_size_are_bounded_rightly(criterion: str) -> None:
+def test_bounds_are_valid_for_responses_of_any_size(criterion: str) -> None:
     rng = np.random.default_rng(1)
     X = rng.standard_cauchy(size=(2000, 12))
     for _ in range(5):
         y = signs(rng, 2000) if criterion != "squared" else rng.standard_cauchy(size=2000)
         w = rng.exponential(size=2000) ** 3
         found = _core.best_of_blocks(blocks_of(X, [12]), y, w, criterion, 1)
-        assert facts(found) == facts(search_of(X).best(y, w, criterion))
+        assert fields(found) == fields(search_of(X).best(y, w, criterion))
 
 
-def test_blocks_are_asked_for_one_at_a_time() -> None:
+def test_blocks_are_read_one_at_a_time() -> None:
     rng = np.random.default_rng(2)
     alive: list[int] = []
 
@@ -109,7 +109,7 @@ def test_blocks_may_have_any_strides() -> None:
     np.testing.assert_array_equal(stump.on_values(X[:, 2].copy()), y)
 
 
-def test_without_features_there_is_the_constant() -> None:
+def test_without_features_the_stump_is_constant() -> None:
     y = np.array([1.0, 1.0, -1.0])
     stump = _core.best_of_blocks([], y, np.ones(3), "error")
     assert stump.feature == -1
@@ -117,11 +117,14 @@ def test_without_features_there_is_the_constant() -> None:
     assert stump.merit == 1.0
 
 
-def test_bad_blocks_are_refused() -> None:
+def test_invalid_blocks_are_rejected() -> None:
     y, w = np.array([1.0, -1.0, 1.0]), np.ones(3)
-    with pytest.raises(ValueError, match=r"\(features, rows\): it has 2 columns for 3 rows"):
+    with pytest.raises(
+        ValueError,
+        match=r"has shape \(3, 2\), but must have shape \(n_features, n_rows\) with n_rows=3",
+    ):
         _core.best_of_blocks([(0, np.zeros((3, 2)))], y, w, "error")
-    with pytest.raises(ValueError, match="32- or 64-bit floats"):
+    with pytest.raises(ValueError, match="pass float32 or float64"):
         _core.best_of_blocks([(0, np.zeros((3, 3), dtype=int))], y, w, "error")
     with pytest.raises(ValueError, match="feature number"):
         _core.best_of_blocks([(-1, np.zeros((3, 3)))], y, w, "error")

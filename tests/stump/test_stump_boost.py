@@ -1,4 +1,4 @@
-"""Boosting on native stumps: the reference's rounds, and the identities of the lectures."""
+"""Boosting on stumps in the core: the rounds of the reference implementation, and known identities."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fitted(
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("rate", [1.0, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_rounds_are_the_references(variant: str, rate: float, weighted: bool) -> None:
+def test_rounds_equal_those_of_the_reference(variant: str, rate: float, weighted: bool) -> None:
     rng = np.random.default_rng(0)
     X, levels = mixed_table(rng, 600)
     y = noisy(X, rng)
@@ -47,19 +47,19 @@ def test_the_rounds_are_the_references(variant: str, rate: float, weighted: bool
     fit, ensemble, rounds = fitted(X, y, w, variant, 12, rate, levels=levels)
     expected, margins = boost(X, y, w, variant, 12, rate, tuple(levels))
     assert ensemble.n_trees == 12
-    for ours, theirs in zip(rounds, expected, strict=True):
-        assert ours["taken"]
-        assert theirs.taken
-        stump = ours["stump"]
-        theirs.stump.merit = stump.merit  # of weights that need not have the same sum
-        assert_same_stump_roughly(stump, theirs.stump)
+    for found, reference in zip(rounds, expected, strict=True):
+        assert found["taken"]
+        assert reference.taken
+        stump = found["stump"]
+        reference.stump.merit = stump.merit  # the weights may have another sum
+        assert_same_stump_roughly(stump, reference.stump)
         for name in ("error", "alpha", "z", "training_error"):
-            assert math.isclose(ours[name], getattr(theirs, name), rel_tol=1e-9), name
+            assert math.isclose(found[name], getattr(reference, name), rel_tol=1e-9), name
     np.testing.assert_allclose(fit.margins(), margins, rtol=1e-9, atol=1e-9)
 
 
 def assert_same_stump_roughly(found: Any, expected: Any) -> None:
-    """The same question; what it says up to what the weights' last digits make of it."""
+    """Check that the splits are equal, and the values up to rounding errors of the weights."""
     np.testing.assert_allclose(found.values[:, 0], expected.values, rtol=1e-9)
     expected.values = tuple(found.values[:, 0])
     assert_same_stump(found, expected)
@@ -94,8 +94,8 @@ def test_the_identities_hold_in_every_round(variant: str, problem: Any, rate: fl
             )
         if variant == "discrete" and rate == 1.0:
             assert math.isclose(np.sum(fit.weights()[h != y]), 0.5, rel_tol=1e-6)
-            least = 2 * math.sqrt(report["error"] * (1 - report["error"]))
-            assert math.isclose(report["z"], least, rel_tol=1e-9)
+            minimum = 2 * math.sqrt(report["error"] * (1 - report["error"]))
+            assert math.isclose(report["z"], minimum, rel_tol=1e-9)
         raw = ensemble.predict_raw(X, 0, ensemble.n_trees)[:, 0]
         np.testing.assert_allclose(raw * y, fit.margins(), rtol=1e-9, atol=1e-12)
         assert math.isclose(
@@ -103,7 +103,7 @@ def test_the_identities_hold_in_every_round(variant: str, problem: Any, rate: fl
         )
 
 
-def test_a_perfect_stump_is_reported_and_not_taken() -> None:
+def test_a_stump_without_error_is_returned_but_not_added() -> None:
     X = np.arange(10.0)[:, None]
     y = np.where(X[:, 0] < 4, -1.0, 1.0)
     for variant in ("discrete", "mada"):
@@ -117,7 +117,7 @@ def test_a_perfect_stump_is_reported_and_not_taken() -> None:
         np.testing.assert_array_equal(fit.margins(), np.zeros(10))
 
 
-def test_chance_is_reported_and_not_taken() -> None:
+def test_a_stump_no_better_than_chance_is_returned_but_not_added() -> None:
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     y = np.array([-1.0, 1.0, 1.0, -1.0])
     _, ensemble, (report,) = fitted(X, y, np.ones(4), "discrete", 1)
@@ -127,8 +127,8 @@ def test_chance_is_reported_and_not_taken() -> None:
     assert ensemble.n_trees == 0
 
 
-def test_a_row_too_light_to_count_is_still_wrong() -> None:
-    """Its weight is less than half a unit, yet the stump is not perfect."""
+def test_a_row_with_a_tiny_weight_still_counts_as_wrong() -> None:
+    """Its weight is less than half a unit, but the stump is not perfect."""
     X = np.arange(6.0)[:, None]
     y = np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
     w = np.array([1.0, 1.0, 1e-25, 1.0, 1.0, 1.0])
@@ -151,13 +151,18 @@ def test_a_row_of_weight_two_counts_as_two_rows(variant: str) -> None:
     for a, b in zip(weighted, repeated, strict=True):
         assert a["stump"].feature == b["stump"].feature
         assert math.isclose(a["z"], b["z"], rel_tol=1e-2)
-        if variant in ("gentle", "discrete", "mada", "logit"):  # real smooths by the number of rows
+        if variant in (
+            "gentle",
+            "discrete",
+            "mada",
+            "logit",
+        ):  # real smooths with the number of rows
             assert math.isclose(a["z"], b["z"], rel_tol=1e-9)
             assert math.isclose(a["training_error"], b["training_error"], rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_many_rounds_keep_the_bound(variant: str) -> None:
+def test_the_bound_holds_after_many_rounds(variant: str) -> None:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(500, 10))
     y = np.where(np.sum(X**2, axis=1) > 9.34, 1.0, -1.0)
@@ -169,7 +174,7 @@ def test_many_rounds_keep_the_bound(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["discrete", "real", "gentle"])
-def test_weights_that_are_multiplied_a_thousand_times_keep_their_meaning(variant: str) -> None:
+def test_weights_stay_accurate_after_a_thousand_multiplications(variant: str) -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 5))
     y = np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
@@ -181,8 +186,8 @@ def test_weights_that_are_multiplied_a_thousand_times_keep_their_meaning(variant
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_steps_may_be_longer_than_the_best(variant: str) -> None:
-    """A tiny error and a learning rate of 2: the weights grow beyond all units."""
+def test_steps_may_be_longer_than_optimal(variant: str) -> None:
+    """With a tiny error and a learning rate of 2, the weights exceed the range of the units."""
     X = np.arange(8.0)[:, None]
     y = np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
     w = np.array([1.0, 1.0, 1e-12, 1.0, 1.0, 1.0, 1.0, 1.0])
@@ -193,18 +198,18 @@ def test_steps_may_be_longer_than_the_best(variant: str) -> None:
     assert math.isclose(math.prod(taken), potential, rel_tol=1e-9)
 
 
-def test_the_search_serves_others_between_rounds() -> None:
+def test_a_search_can_be_shared_between_rounds() -> None:
     rng = np.random.default_rng(9)
     X = rng.normal(size=(600, 3))
     y = noisy(np.column_stack([X, X]), rng)
     search, w = search_of(X), np.ones(600)
-    alone, other = ensemble_for(X), ensemble_for(X)
+    single, shared = ensemble_for(X), ensemble_for(X)
     fit = _core.StumpBoost(search, y, w, "discrete", 1.0)
     for _ in range(5):
-        fit.round(alone)
+        fit.round(single)
     first, second = (_core.StumpBoost(search, y, w, v, 1.0) for v in ("discrete", "real"))
     for _ in range(5):
-        first.round(other)
+        first.round(shared)
         second.round(ensemble_for(X))
         search.best(signs(rng, 600), rng.random(600), "exponential")
     np.testing.assert_array_equal(fit.margins(), first.margins())

@@ -1,4 +1,4 @@
-"""What a stump is told wrong, it says; what it holds, it gives back."""
+"""Errors for invalid input of stump searches, and conversions of stumps."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ W = np.ones(6)
 @pytest.mark.parametrize(
     ("target", "weight", "message"),
     [
-        (Y[:5], W, "targets must have one entry per row: 5 were given for 6 rows"),
-        (Y, W[:4], "weights must have one entry per row: 4 were given for 6 rows"),
-        (np.array([-1.0, 0, 1, 1, 1, 1]), W, "must be -1 or 1, and that of row 1 is 0"),
-        (np.array([-1.0, 1, np.nan, 1, 1, 1]), W, "must be -1 or 1, and that of row 2 is nan"),
-        (Y, np.array([1.0, 1, 1, -2, 1, 1]), "at least 0, and that of row 3 is -2"),
-        (Y, np.array([1.0, 1, 1, 1, np.nan, 1]), "at least 0, and that of row 4 is nan"),
+        (Y[:5], W, "targets has 5 entries, but there are 6 rows; pass one entry per row"),
+        (Y, W[:4], "weights has 4 entries, but there are 6 rows; pass one entry per row"),
+        (np.array([-1.0, 0, 1, 1, 1, 1]), W, "must be -1 or 1, but the target of row 1 is 0"),
+        (
+            np.array([-1.0, 1, np.nan, 1, 1, 1]),
+            W,
+            "must be -1 or 1, but the target of row 2 is nan",
+        ),
+        (Y, np.array([1.0, 1, 1, -2, 1, 1]), "the weight of row 3 is -2"),
+        (Y, np.array([1.0, 1, 1, 1, np.nan, 1]), "the weight of row 4 is nan"),
         (Y, np.array([1.0, 1, 1, 1, np.inf, 1]), "finite"),
-        (Y, np.zeros(6), "no row has a weight above 0"),
+        (Y, np.zeros(6), "all weights are 0"),
     ],
 )
 def test_wrong_targets_and_weights_are_named(target: Any, weight: Any, message: str) -> None:
@@ -40,34 +44,34 @@ def test_wrong_targets_and_weights_are_named(target: Any, weight: Any, message: 
 
 def test_other_wrong_arguments_are_named() -> None:
     search = search_of(X)
-    with pytest.raises(ValueError, match="unknown criterion 'gini'"):
+    with pytest.raises(ValueError, match="criterion='gini' is unknown"):
         search.best(Y, W, "gini")
-    with pytest.raises(ValueError, match="unknown variant 'brown'"):
+    with pytest.raises(ValueError, match="variant='brown' is unknown"):
         _core.StumpBoost(search, Y, W, "brown", 1.0)
-    with pytest.raises(ValueError, match="learning rate"):
+    with pytest.raises(ValueError, match="learning_rate"):
         _core.StumpBoost(search, Y, W, "real", 0.0)
     with pytest.raises(ValueError, match="finite"):
         search.best(np.array([1.0, 2, np.inf, 0, 0, 0]), W, "squared")
     with pytest.raises(ValueError, match="class number 3 is out of range"):
         search.best_of_classes(np.array([0, 1, 2, 3, 0, 1], dtype=np.uint32), 3, W)
-    with pytest.raises(ValueError, match="same shape"):
+    with pytest.raises(ValueError, match="both must have shape"):
         search.best_of_signs(np.ones((2, 6)), np.ones((3, 6)))
-    with pytest.raises(ValueError, match="one entry per row"):
+    with pytest.raises(ValueError, match="pass one entry per row"):
         search.best_of_signs(np.ones((2, 5)), np.ones((2, 5)))
-    with pytest.raises(ValueError, match="categories must have one entry per column"):
+    with pytest.raises(ValueError, match="categories has 1 entries, but there are 2 columns"):
         _core.StumpSearch(X, [0], None, "auto", 1)
     with pytest.raises(ValueError, match="no rows"):
         search_of(np.empty((0, 2)))
     other = _core.learn_bins(X[:, :1], [0], np.empty(0), 255, 1000, 0, 1)
-    with pytest.raises(ValueError, match="bins must have one entry per column: 1 were given for 2"):
+    with pytest.raises(ValueError, match="bins has 1 entries, but there are 2 columns"):
         _core.StumpSearch(X, [0, 0], other, "auto", 1)
 
 
-def test_an_ensemble_that_does_not_fit_is_refused_and_nothing_moves() -> None:
+def test_an_ensemble_that_does_not_match_is_rejected_without_side_effects() -> None:
     fit = _core.StumpBoost(search_of(X), Y, W, "discrete", 1.0)
-    with pytest.raises(ValueError, match="outputs"):
+    with pytest.raises(ValueError, match="1 values per side, but a leaf of the model has 3"):
         fit.round(_core.Ensemble(2, 3, [0.0] * 3, [0, 0], vector_leaves=True))
-    with pytest.raises(ValueError, match="is quantitative in the stump and not in the model"):
+    with pytest.raises(ValueError, match="is quantitative in the stump, but not in the model"):
         fit.round(_core.Ensemble(2, 1, [0.0], [3, 3]))
     np.testing.assert_array_equal(fit.margins(), np.zeros(6))
     stump = search_of(X).best(Y, W, "error")
@@ -76,7 +80,7 @@ def test_an_ensemble_that_does_not_fit_is_refused_and_nothing_moves() -> None:
 
 
 @pytest.mark.parametrize("criterion", ["error", "exponential", "squared"])
-def test_on_rows_says_what_the_tree_predicts(criterion: str) -> None:
+def test_on_rows_equals_the_predictions_of_the_tree(criterion: str) -> None:
     rng = np.random.default_rng(0)
     X, levels = mixed_table(rng, 800)
     search = search_of(X, levels)
@@ -120,7 +124,7 @@ def test_a_constant_is_a_tree_without_a_split() -> None:
     pickle.loads(pickle.dumps(ensemble))
 
 
-def test_values_never_seen_missing_go_with_most_rows() -> None:
+def test_missing_values_not_seen_in_training_go_to_the_larger_side() -> None:
     X = np.arange(10.0)[:, None]
     few_left = search_of(X).best(np.where(X[:, 0] < 3, -1.0, 1.0), np.ones(10), "error")
     many_left = search_of(X).best(np.where(X[:, 0] < 7, -1.0, 1.0), np.ones(10), "error")
@@ -139,7 +143,7 @@ def test_a_pickled_stump_comes_back() -> None:
         np.testing.assert_array_equal(again.on_rows(search), stump.on_rows(search))
 
 
-def test_the_columns_stay_alive_with_the_search() -> None:
+def test_the_search_keeps_its_columns_alive() -> None:
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=1000) for _ in range(3)]
     expected = columns[1].copy()
@@ -158,10 +162,10 @@ def test_two_threads_may_search_at_once() -> None:
     expected = [search.best(y, np.ones(20_000), "error").threshold for y in targets]
     found: list[Any] = [None] * 4
 
-    def ask(i: int) -> None:
+    def run_search(i: int) -> None:
         found[i] = search.best(targets[i], np.ones(20_000), "error").threshold
 
-    threads = [threading.Thread(target=ask, args=(i,)) for i in range(4)]
+    threads = [threading.Thread(target=run_search, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,4 +1,4 @@
-"""The native search against the references: the same stump, whatever the columns."""
+"""The stump search of the core gives the same stumps as the reference implementations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bosquet.reference import stumps as reference
 @pytest.mark.parametrize("criterion", CRITERIA)
 @settings(max_examples=75, deadline=None)
 @given(problem=small_problems())
-def test_the_fast_search_finds_what_the_reference_finds(criterion: str, problem: Any) -> None:
+def test_the_search_gives_the_same_stump_as_the_reference(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
     found = search_of(X, levels).best(y, w, criterion)
     assert_same_stump(found, reference.linear(X, y, w, criterion, tuple(levels)))
@@ -35,7 +35,7 @@ def test_the_fast_search_finds_what_the_reference_finds(criterion: str, problem:
 @pytest.mark.parametrize("criterion", CRITERIA)
 @settings(max_examples=30, deadline=None)
 @given(problem=small_problems())
-def test_no_question_does_better_than_the_linear_search(criterion: str, problem: Any) -> None:
+def test_no_split_is_better_than_that_of_the_linear_search(criterion: str, problem: Any) -> None:
     X, levels, y, w = problem
     fast = reference.linear(X, y, w, criterion, tuple(levels))
     slow = reference.brute_force(X, y, w, criterion, tuple(levels))
@@ -74,10 +74,8 @@ def test_columns_of_many_values_are_searched_in_order(
 @pytest.mark.parametrize("criterion", CRITERIA)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), noise=st.sampled_from([0.0, 0.3, 0.5]))
-def test_bins_are_passed_over_only_where_nothing_is_to_be_found(
-    criterion: str, seed: int, noise: float
-) -> None:
-    """More values than bins, heavy ties, many missing values, weights of all sizes."""
+def test_skipped_bins_contain_no_better_split(criterion: str, seed: int, noise: float) -> None:
+    """Use more values than bins, frequent ties, many missing values and weights of all sizes."""
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(260, 500))
     X = rng.normal(size=(rows, 3))
@@ -105,7 +103,7 @@ def test_the_sorted_search_agrees_with_brute_force() -> None:
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(3))
-def test_doubled_columns_and_equal_weights_tie_to_the_lowest(seed: int, criterion: str) -> None:
+def test_ties_go_to_the_lowest_feature_and_threshold(seed: int, criterion: str) -> None:
     rng = np.random.default_rng(seed)
     x = rng.permutation(np.arange(700.0))
     X = np.column_stack([x, 2 * x, -x, np.round(x / 2), x])
@@ -116,7 +114,7 @@ def test_doubled_columns_and_equal_weights_tie_to_the_lowest(seed: int, criterio
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_on_bins_the_thresholds_are_the_edges(criterion: str) -> None:
+def test_thresholds_on_bins_are_their_edges(criterion: str) -> None:
     rng = np.random.default_rng(2)
     X, levels = mixed_table(rng, 3000)
     categories = [levels.get(f, 0) for f in range(5)]
@@ -149,14 +147,14 @@ def test_a_column_may_have_more_than_255_levels(criterion: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(problem=small_problems(), data=st.data())
-def test_one_class_a_side_is_as_good_as_brute_force(problem: Any, data: Any) -> None:
+def test_one_class_per_side_is_as_good_as_brute_force(problem: Any, data: Any) -> None:
     X, levels, y, w = problem
     y = np.array([data.draw(st.integers(0, 3)) for _ in y])
     found = search_of(X, levels).best_of_classes(y.astype(np.uint32), 4, w)
     expected = reference.best_of_classes(X, y, 4, w, tuple(levels))
     assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-300)
-    said = found.on_rows(search_of(X, levels))
-    assert math.isclose(found.merit, np.sum(w[said != y]), rel_tol=1e-9, abs_tol=1e-12)
+    predicted = found.on_rows(search_of(X, levels))
+    assert math.isclose(found.merit, np.sum(w[predicted != y]), rel_tol=1e-9, abs_tol=1e-12)
     if not levels:
         assert_same_stump(found, expected)
 
@@ -171,8 +169,8 @@ def test_a_sign_for_each_class_is_as_good_as_brute_force(problem: Any, data: Any
     found = search_of(X, levels).best_of_signs(Y, W)
     expected, values = reference.best_of_signs(X, Y, W, tuple(levels))
     assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-12)
-    said = found.on_rows(search_of(X, levels))
-    assert math.isclose(found.merit, np.sum(W[said != Y]), rel_tol=1e-9, abs_tol=1e-12)
+    predicted = found.on_rows(search_of(X, levels))
+    assert math.isclose(found.merit, np.sum(W[predicted != Y]), rel_tol=1e-9, abs_tol=1e-12)
     if not levels:
         assert (found.feature, found.threshold) == (expected.feature, expected.threshold)
         np.testing.assert_array_equal(found.values, values)
@@ -185,7 +183,7 @@ def many_values(rng: np.random.Generator) -> Array:
     return X
 
 
-def test_classes_are_searched_in_order_too() -> None:
+def test_class_searches_use_the_order_of_the_rows() -> None:
     rng = np.random.default_rng(1)
     X = many_values(rng)
     for f in range(3):
@@ -196,7 +194,7 @@ def test_classes_are_searched_in_order_too() -> None:
         assert_same_stump(found, reference.best_of_classes(X, y, 4, w))
 
 
-def test_signs_are_searched_in_order_too() -> None:
+def test_sign_searches_use_the_order_of_the_rows() -> None:
     rng = np.random.default_rng(3)
     X = many_values(rng)
     for f in range(3):
@@ -211,11 +209,11 @@ def test_signs_are_searched_in_order_too() -> None:
         np.testing.assert_array_equal(found.values, values)
 
 
-def test_many_levels_in_signs_end_where_no_level_wants_to_change_sides() -> None:
+def test_with_many_levels_no_level_is_better_on_the_other_side() -> None:
     rng = np.random.default_rng(8)
     X = rng.integers(0, 30, size=(3000, 1)).astype(float)
-    likes = rng.choice([-1.0, 1.0], size=(2, 3))[rng.integers(0, 2, size=30)]
-    Y = np.where(rng.random((3, 3000)) < 0.2, -1, 1) * likes[X[:, 0].astype(int)].T
+    preferred = rng.choice([-1.0, 1.0], size=(2, 3))[rng.integers(0, 2, size=30)]
+    Y = np.where(rng.random((3, 3000)) < 0.2, -1, 1) * preferred[X[:, 0].astype(int)].T
     W = np.ones(Y.shape)
     search = search_of(X, {0: 30})
     found = search.best_of_signs(Y, W)

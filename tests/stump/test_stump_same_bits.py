@@ -1,4 +1,4 @@
-"""Threads and instruction sets leave no trace in a stump."""
+"""Stumps have the same bits for any number of threads and any instruction set."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def outcome(variant: str, binned: bool, isa: str, threads: int, weighted: bool) 
 @pytest.mark.parametrize("binned", [False, True])
 @pytest.mark.parametrize("variant", ["discrete", "real", "gentle", "logit", "mada"])
 def test_a_fit_does_not_depend_on_threads(variant: str, binned: bool) -> None:
-    alone = outcome(variant, binned, "auto", 1, weighted=binned)
+    single = outcome(variant, binned, "auto", 1, weighted=binned)
     for threads in (2, 3, 8):
-        assert outcome(variant, binned, "auto", threads, weighted=binned) == alone
+        assert outcome(variant, binned, "auto", threads, weighted=binned) == single
 
 
 @pytest.mark.parametrize("binned", [False, True])

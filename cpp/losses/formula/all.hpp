@@ -1,4 +1,4 @@
-// Every loss of one target and one raw prediction, under the name users give it.
+// All losses of one target and one raw prediction, with the names that users pass.
 #pragma once
 
 #include "losses/formula/absolute_error.hpp"

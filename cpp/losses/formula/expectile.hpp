@@ -3,8 +3,8 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// Asymmetric least squares: q (y - f)^2 where f is below y, (1 - q)(y - f)^2 where it is above.
-// `parameter` is q, and the best constant is the q-expectile, for q = 1/2 the mean.
+// Asymmetric least squares: q (y - f)^2 if f < y, otherwise (1 - q)(y - f)^2. `parameter` is q. The
+// best constant is the q-expectile, which is the mean for q = 1/2.
 struct Expectile : Formula {
     static constexpr Targets targets = Targets::any;
     static constexpr RawScale scale = RawScale::target;

@@ -3,7 +3,8 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// AdaBoost's loss e^(-s f), s = -1 or +1 for a class y in {0, 1}. Its best f is half the log-odds.
+// The loss of AdaBoost, e^(-s f) with s = -1 or +1 for a class y in {0, 1}. It is minimal where f
+// is half the log-odds.
 struct Exponential : Formula {
     static constexpr Targets targets = Targets::two_classes;
     static constexpr RawScale scale = RawScale::unitless;

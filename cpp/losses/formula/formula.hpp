@@ -1,13 +1,14 @@
-// What a loss of one target y and one raw prediction f is: its value, its first and second
-// derivative in f, the constant f that is best for rows whose mean target is given, and the
-// response, which is f on the scale of the target. CONTRIBUTING.md has the steps to add one.
-// `parameter` is the loss's own number (a level, a power), if any.
+// The interface of a loss of one target y and one raw prediction f: its value, its first and second
+// derivative with respect to f, the best constant f for rows with a given mean target, and the
+// response, which is f converted to the scale of the target. `parameter` is the hyper-parameter of
+// the loss (a level or a power), if it has one. CONTRIBUTING.md lists the steps to add a loss.
 #pragma once
 
 #include "base/math.hpp"
 
-// Kernels are compiled once per instruction set. A formula that the linker could share between them
-// might bring instructions that the processor lacks, so each set has formulas of its own.
+// Kernels are compiled once per instruction set. If the linker shared a formula between them, it
+// could contain instructions that the processor lacks. Each instruction set therefore has its own
+// namespace of formulas.
 #ifdef BOSQUET_ISA
 #define BOSQUET_JOIN_(a, b) a##b
 #define BOSQUET_JOIN(a, b) BOSQUET_JOIN_(a, b)
@@ -18,15 +19,15 @@
 
 namespace bosquet {
 
-// The targets that a loss is defined for.
+// The targets for which a loss is defined.
 enum class Targets { any, non_negative, positive, two_classes };
 
-// The unit of a raw prediction. `target`: that of the target, so that the best f lies among the
-// targets, however large they are. `unitless`: a logarithm, log-odds or a margin, where the best f
-// may be infinite and a few dozen are as good.
+// The unit of a raw prediction. `target`: the unit of the target, so that the best f lies within
+// the range of the targets. `unitless`: a logarithm, log-odds or a margin, whose best value may be
+// infinite; a value of a few dozen is then good enough.
 enum class RawScale { target, unitless };
 
-// Where the parameter lies, both ends excluded; low = high: the loss has none.
+// The open interval of the parameter; low = high means that the loss has none.
 struct ParameterRange {
     double low, high;
 };
@@ -39,18 +40,19 @@ struct Derivatives {
     double g, h;
 };
 
-// The defaults. Each loss states `targets` and `scale` itself: they have no default, so that one
-// that forgets them does not compile.
+// Default declarations. `targets` and `scale` have no default, so that a loss that does not declare
+// them does not compile.
 struct Formula {
     static constexpr ParameterRange parameter = {0, 0};
-    // The same for every row: a histogram's sum of hessians is then a count.
+    // Whether the Hessian is the same for every row: the sums of Hessians in a histogram are then
+    // counts.
     static constexpr bool constant_hessian = false;
-    // Whether the second derivative gives the distance to the minimum; if not, leaves take the
-    // exact minimiser.
+    // Whether Newton steps with the second derivative are useful; if not, leaves get the exact
+    // minimiser.
     static constexpr bool curved = true;
-    // The best constant follows from the mean target; otherwise it is searched for.
+    // Whether the best constant follows from the mean target; otherwise it is searched numerically.
     static constexpr bool constant_from_mean = true;
-    // The prediction on the target's own scale; for two classes the probability of class 1.
+    // The prediction on the scale of the target; for two classes, the probability of class 1.
     static double response(double f) { return f; }
 };
 

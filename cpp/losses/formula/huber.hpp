@@ -3,8 +3,8 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// Squared up to a distance delta from the target, linear beyond. `parameter` is delta, set anew
-// each round to a quantile of the absolute residuals (Friedman 2001).
+// Squared error up to a distance delta from the target, linear beyond. `parameter` is delta, which
+// is set in each round to a quantile of the absolute residuals (Friedman 2001).
 struct Huber : Formula {
     static constexpr Targets targets = Targets::any;
     static constexpr RawScale scale = RawScale::target;

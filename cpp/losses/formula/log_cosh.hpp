@@ -7,8 +7,8 @@ namespace bosquet::inline BOSQUET_FORMULA_SET {
 struct LogCosh : Formula {
     static constexpr Targets targets = Targets::any;
     static constexpr RawScale scale = RawScale::target;
-    static constexpr bool curved =
-        false;  // it vanishes away from the target: Newton would overshoot
+    // The second derivative vanishes far from the target, so that Newton steps would overshoot.
+    static constexpr bool curved = false;
     static constexpr bool constant_from_mean = false;
     static double tanh(double r) {
         double e = exact_exp(-2.0 * (r < 0 ? -r : r));

@@ -3,7 +3,7 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// Minus the log-likelihood of a class y in {0, 1} whose probability is 1 / (1 + e^-f).
+// The negative log-likelihood of a class y in {0, 1} with probability 1 / (1 + e^-f).
 struct LogLoss : Formula {
     static constexpr Targets targets = Targets::two_classes;
     static constexpr RawScale scale = RawScale::unitless;

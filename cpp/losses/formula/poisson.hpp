@@ -3,7 +3,7 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// Half the Poisson deviance, up to a term in y alone; the mean is e^f.
+// Half the Poisson deviance, up to a term that depends only on y; the mean is e^f.
 struct Poisson : Formula {
     static constexpr Targets targets = Targets::non_negative;
     static constexpr RawScale scale = RawScale::unitless;

@@ -3,7 +3,7 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// The pinball loss of level q: q (y - f) above, (1 - q)(f - y) below. `parameter` is q.
+// The pinball loss of level q: q (y - f) if y > f, otherwise (1 - q)(f - y). `parameter` is q.
 struct Quantile : Formula {
     static constexpr Targets targets = Targets::any;
     static constexpr RawScale scale = RawScale::target;

@@ -3,7 +3,7 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// max(0, 1 - s f)^2, s = -1 or +1 for a class y in {0, 1}. Its best f is 2 P(y = 1) - 1.
+// max(0, 1 - s f)^2 with s = -1 or +1 for a class y in {0, 1}. It is minimal at f = 2 P(y = 1) - 1.
 struct SquaredHinge : Formula {
     static constexpr Targets targets = Targets::two_classes;
     static constexpr RawScale scale = RawScale::unitless;
@@ -18,7 +18,7 @@ struct SquaredHinge : Formula {
         return gap > 0 ? gap * gap : 0.0;
     }
     static double constant(double mean) { return 2.0 * mean - 1.0; }
-    // The f that is best for a share p of ones is 2p - 1.
+    // The inverse of constant(): for a share p of ones the best f is 2p - 1.
     static double response(double f) {
         double p = (f + 1.0) / 2.0;
         return p < 0 ? 0.0 : (p > 1 ? 1.0 : p);

@@ -3,8 +3,8 @@
 
 namespace bosquet::inline BOSQUET_FORMULA_SET {
 
-// Half the Tweedie deviance of a power between 1 and 2, up to a term in y alone; the mean is e^f.
-// `parameter` is the power.
+// Half the Tweedie deviance with a power between 1 and 2, up to a term that depends only on y; the
+// mean is e^f. `parameter` is the power.
 struct Tweedie : Formula {
     static constexpr Targets targets = Targets::non_negative;
     static constexpr RawScale scale = RawScale::unitless;
