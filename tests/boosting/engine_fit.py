@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bosquet import _core
-from bosquet.reference.binning import Table
-from bosquet.reference.gradient_trees import Node, leaf_of
+from bosquet.reference.binning import BinnedTable
+from bosquet.reference.gradient_trees import GradientNode, leaf_of
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,12 @@ def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
 
 
 def assert_same_tree(
-    engine: EngineFit, number: int, reference: list[Node], table: Table, x: Array, probes: Array
+    engine: EngineFit,
+    number: int,
+    reference: list[GradientNode],
+    table: BinnedTable,
+    x: Array,
+    probes: Array,
 ) -> None:
     """The two trees agree node for node, and send rows they have not seen to the same leaves."""
     if hasattr(engine.ensemble, "tree_arrays"):
@@ -94,7 +99,9 @@ def assert_same_tree(
         np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-11)
 
 
-def assert_same_nodes(arrays: dict[str, Any], reference: list[Node], table: Table) -> None:
+def assert_same_nodes(
+    arrays: dict[str, Any], reference: list[GradientNode], table: BinnedTable
+) -> None:
     """Compares the rule, the children and the numbers of every node."""
     assert len(arrays["left"]) == len(reference)
     for node in reference:

@@ -208,10 +208,10 @@ def test_any_learner_can_be_boosted(easy, variant, learner):
 
 def test_learners_without_weights_are_given_samples_with_a_notice(easy):
     X, y = easy
-    with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.warns(UserWarning, match="KNeighborsClassifier.fit has no sample_weight"):
         model = AdaBoostClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
-    with pytest.warns(UserWarning, match="takes no sample_weight"):
+    with pytest.warns(UserWarning, match="has no sample_weight"):
         again = AdaBoostClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X, y)
     assert np.array_equal(again.decision_function(X), model.decision_function(X))
 
@@ -327,7 +327,7 @@ def test_a_warm_start_goes_on_where_it_stopped(three_classes, learner, multiclas
             parts.decision_function(X), whole.decision_function(X), rtol=1e-6
         )
         np.testing.assert_allclose(parts.estimator_errors_, whole.estimator_errors_, rtol=1e-6)
-    with pytest.raises(ValueError, match="can only grow"):
+    with pytest.raises(ValueError, match="is smaller than the number of rounds in the model"):
         parts.set_params(n_estimators=3).fit(X, y)
 
 

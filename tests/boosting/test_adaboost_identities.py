@@ -6,9 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
-from bosquet.boosting._stagewise import WorseThanChance, boost
-from bosquet.boosting._variants import VARIANTS, Discrete
-from bosquet.boosting._weak import new_vote, open_table, weak_learner
+from bosquet.boosting.adaboost._stagewise import VARIANTS, Discrete, WorseThanChance, boost
+from bosquet.boosting.adaboost._weak_learners import new_vote, open_table, weak_learner
 
 TAME = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
@@ -30,9 +29,9 @@ def rounds_of(X, y, weight, variant, learning_rate=1.0, estimator=None, rounds=1
     """The loop in the open: w, h(x), α, Z and f of every round."""
     encoder, table = open_table(estimator, X, owner="a test")
     rule = VARIANTS[variant](y, weight, learning_rate)
-    learner = weak_learner(estimator, table, says=rule.says, encoder=encoder)
+    learner = weak_learner(estimator, table, output_kind=rule.output_kind, encoder=encoder)
     vote = new_vote(learner, encoder, as_vote=rule.as_vote)
-    f = rule.nobody()
+    f = rule.zero_vote()
     try:
         for t, found in enumerate(boost(learner, rule, vote)):
             w = rule.weights(f).distribution

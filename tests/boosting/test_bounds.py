@@ -11,8 +11,8 @@ from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import bosquet
-from bosquet.boosting import bounds
-from bosquet.boosting._capacity import vc_dim_of_stumps
+from bosquet.boosting.adaboost import bounds
+from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.theory import certificate, pieces_as_vote, vc_dim_of_trees
 
 
@@ -56,7 +56,7 @@ def test_the_vc_bound_prints_the_numbers_that_it_is_computed_with(T, d):
     terms = bound.at["T"] * (bound.at["d"] + 1)
     assert bound.at["D"] == pytest.approx(terms * (3 * math.log(terms) + 2))
     small = [f"{name} = {value}" for name, value in (("T", T), ("d", d)) if value < 3]
-    told = f"[{' and '.join(small)} read as 3]"
+    told = f"[{' and '.join(small)} replaced by 3]"
     assert (told in str(bound)) == bool(small)
 
 
@@ -99,11 +99,11 @@ def test_the_vc_bound_by_hand():
     assert bound.delta == delta
 
 
-def test_with_fewer_rows_than_the_dimension_the_vc_bound_says_nothing():
+def test_with_fewer_rows_than_the_dimension_the_vc_bound_is_vacuous():
     bound = bounds.vc_bound(0.0, 100, 5, 500)
     assert bound.value > 1
     assert not bound.says_something
-    assert "says nothing" in str(bound)
+    assert "vacuous" in str(bound)
 
 
 def test_the_kth_margin_bound_by_hand():
@@ -218,7 +218,7 @@ def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_say_so()
 def test_a_bound_is_short_at_the_prompt():
     said = bounds.vc_bound(0.0, 3, 3, 10**6)
     assert repr(said) == f"<Bound: VC bound of the vote ≤ {said.value:.4g}>"
-    assert repr(bounds.vc_bound(0.1, 200, 3, 200)).endswith("which says nothing>")
+    assert repr(bounds.vc_bound(0.1, 200, 3, 200)).endswith("vacuous>")
     none = bounds.kth_margin_bound(np.full(5, -0.5), 3)
     assert repr(none) == "<Bound: no kth-margin bound, no margin is above 0>"
     vote = pieces_as_vote(range(1, 7), [1, -1, 1, -1, 1, -1, 1])

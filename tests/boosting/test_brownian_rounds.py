@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bosquet.boosting._brownian import Curve, potential, row_weights, take_step, time_for
+from bosquet.boosting.adaboost._brownian import (
+    PotentialCurve,
+    potential,
+    row_weights,
+    take_step,
+    time_for,
+)
 from bosquet.reference import brownboost as reference
 
 
@@ -38,7 +44,7 @@ rounds = st.builds(
 def test_the_potential_is_conserved(given_round, least_edge):
     margins, time_left, worth, share, c = given_round
     before = potential(margins, time_left, c, share)
-    step = take_step(Curve(worth, margins, time_left, c, share), least_edge)
+    step = take_step(PotentialCurve(worth, margins, time_left, c, share), least_edge)
     after = potential(margins + step.alpha * worth, time_left - step.time, c, share)
     assert after == pytest.approx(before, rel=1e-10)
     assert step.alpha >= 0
@@ -49,7 +55,7 @@ def test_the_potential_is_conserved(given_round, least_edge):
 @given(rounds)
 def test_a_round_ends_without_edge_or_without_time(given_round):
     margins, time_left, worth, share, c = given_round
-    step = take_step(Curve(worth, margins, time_left, c, share), 0.0)
+    step = take_step(PotentialCurve(worth, margins, time_left, c, share), 0.0)
     left = time_left - step.time
     edge = row_weights(margins + step.alpha * worth, left, c, share) @ worth
     assert edge == pytest.approx(step.edge_left, abs=1e-9)
@@ -64,15 +70,15 @@ def test_alpha_and_time_are_those_of_the_differential_equation(seed, real_valued
     share = np.full(25, 1 / 25)
     if row_weights(margins, time_left, c, share) @ worth < 0:
         worth = -worth
-    step = take_step(Curve(worth, margins, time_left, c, share), 0.0)
-    alpha, t = reference.follow(worth, margins, time_left, c, 0.0, math.sqrt(c) / 200)
+    step = take_step(PotentialCurve(worth, margins, time_left, c, share), 0.0)
+    alpha, t = reference.solve_round(worth, margins, time_left, c, 0.0, math.sqrt(c) / 200)
     assert step.alpha == pytest.approx(alpha, rel=1e-6)
     assert step.time == pytest.approx(t, rel=1e-6)
 
 
 def test_a_hypothesis_that_is_always_right_uses_up_the_time():
     share = np.full(5, 0.2)
-    step = take_step(Curve(np.ones(5), np.zeros(5), 2.0, 2.0, share), 0.0)
+    step = take_step(PotentialCurve(np.ones(5), np.zeros(5), 2.0, 2.0, share), 0.0)
     assert step.time == 2.0
     assert step.alpha == pytest.approx(2.0)
 
@@ -81,7 +87,7 @@ def test_with_much_time_the_first_round_is_that_of_adaboost():
     # For s near c a row weighs exp(-2 r), up to a factor: margins count double.
     worth = np.array([1.0] * 7 + [-1.0] * 3)
     share, c = np.full(10, 0.1), 400.0
-    step = take_step(Curve(worth, np.zeros(10), c, c, share), 0.0)
+    step = take_step(PotentialCurve(worth, np.zeros(10), c, c, share), 0.0)
     assert 2 * step.alpha == pytest.approx(0.5 * math.log(0.7 / 0.3), rel=5e-3)
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bosquet import AdaBoostClassifier
-from bosquet.boosting._codes import code_matrix
-from bosquet.boosting._decisions import OfCodes, OfTwo
+from bosquet.boosting.adaboost._votes import CodeDecision, TwoClassDecision, code_matrix
 from bosquet.losses import margin_loss
 
 KINDS = ["one-vs-all", "all-vs-all", "ecoc"]
@@ -39,7 +38,7 @@ def test_lines_of_an_error_correcting_code_lie_far_apart():
 @pytest.mark.parametrize("loss", ["exponential", "logistic", "squared_hinge"])
 def test_the_line_of_a_class_is_decoded_to_it_even_with_an_error(kind, loss):
     matrix = code_matrix(kind, 5, seed=0)
-    decision = OfCodes(matrix, margin_loss(loss))
+    decision = CodeDecision(matrix, margin_loss(loss))
     raw = 2.0 * matrix
     assert np.array_equal(decision.numbers(decision.decision(raw)), np.arange(5))
     if kind == "ecoc":
@@ -49,15 +48,15 @@ def test_the_line_of_a_class_is_decoded_to_it_even_with_an_error(kind, loss):
 
 def test_one_against_all_is_decoded_to_the_largest_vote():
     raw = np.random.default_rng(0).normal(size=(200, 6))
-    decision = OfCodes(code_matrix("one-vs-all", 6), margin_loss("exponential"))
+    decision = CodeDecision(code_matrix("one-vs-all", 6), margin_loss("exponential"))
     assert np.array_equal(decision.numbers(decision.decision(raw)), raw.argmax(axis=1))
 
 
 def test_a_code_of_one_column_has_the_probabilities_of_two_classes():
     raw = np.random.default_rng(0).normal(size=(50, 1))
     loss = margin_loss("exponential")
-    code = OfCodes(np.array([[-1], [1]]), loss)
-    two = OfTwo(loss)
+    code = CodeDecision(np.array([[-1], [1]]), loss)
+    two = TwoClassDecision(loss)
     np.testing.assert_allclose(
         code.probabilities(code.decision(raw)), two.probabilities(two.decision(raw))
     )

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
-from bosquet.boosting._progress import ProgressBar, RoundInfo
+from bosquet.boosting._rounds import RoundInfo, RoundProgressBar
 
 
 @pytest.mark.parametrize("loss", REGRESSION)
@@ -110,7 +110,7 @@ def test_warm_start_adds_rounds_to_the_same_trees(two_classes):
     assert model.n_iter_ == 25
     assert len(model.train_score_) == 25
     np.testing.assert_allclose(list(model.staged_decision_function(X))[9], first)
-    with pytest.raises(ValueError, match="can only grow"):
+    with pytest.raises(ValueError, match="is smaller than the number of rounds in the model"):
         model.set_params(n_estimators=5).fit(X, y)
 
 
@@ -157,7 +157,7 @@ def test_an_interrupt_leaves_the_model_as_it_was(regression):
 
 def test_the_progress_bar_tells_rounds_and_losses():
     stream = io.StringIO()
-    bar = ProgressBar(10, stream)
+    bar = RoundProgressBar(10, stream)
     bar.update(RoundInfo(5, 10, 0.25, 0.5, None))
     bar.close("done")
     assert "5/10" in stream.getvalue()

@@ -63,11 +63,13 @@ def refuses(model, message, y=Y):
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_class_that_is_none_is_no_vote(vote, at):
     refuses(
-        vote(Odd(nan_at_seven, at)), rf"Odd failed at round {at}: it says nan of row 7.*\[0, 1\]"
+        vote(Odd(nan_at_seven, at)),
+        rf"Odd failed at round {at}: predict returned nan for row 7.*\[0, 1\]",
     )
     seven = lambda said: np.where(np.arange(said.size) == 3, 7, said)  # noqa: E731
     refuses(
-        vote(Odd(seven, at)), rf"Odd failed at round {at}: it says 7 of row 3.*none of the classes"
+        vote(Odd(seven, at)),
+        rf"Odd failed at round {at}: predict returned 7 for row 3.*not one of the classes",
     )
 
 
@@ -75,13 +77,13 @@ def test_a_class_that_is_none_is_no_vote(vote, at):
 def test_an_answer_for_each_row_is_wanted(vote):
     refuses(
         vote(Odd(lambda said: said[:-1], 2)),
-        r"Odd failed at round 2: its predict has shape \(59,\) for 60 rows",
+        r"Odd failed at round 2: predict returned shape \(59,\) for 60 rows",
     )
 
 
 @pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-all"])
 def test_of_several_classes_too(multiclass):
-    message = "Odd failed at round 1: it says .*none of the classes"
+    message = "Odd failed at round 1: predict returned .*not one of the classes"
     model = AdaBoostClassifier(Odd(lambda said: said + 9, 1), multiclass=multiclass)
     refuses(model, message, y=np.arange(60) % 3)
 
@@ -93,11 +95,16 @@ def test_probabilities_have_a_column_a_class_and_are_finite_and_not_negative(var
 
     refuses(
         boosted(lambda shares: np.column_stack([shares, shares[:, 0]])),
-        r"Odd failed at round 2: its predict_proba has shape \(60, 3\) for 60 rows",
+        r"Odd failed at round 2: predict_proba returned shape \(60, 3\) for 60 rows",
     )
-    refuses(boosted(lambda shares: shares[:9]), r"round 2: its predict_proba has shape \(9, 2\)")
-    refuses(boosted(lambda shares: shares * np.nan), r"round 2: it says \[nan nan\] of row 0")
-    refuses(boosted(lambda shares: shares - 2), "round 2: it says .*no probabilities")
+    refuses(boosted(lambda shares: shares[:9]), r"round 2: predict_proba returned shape \(9, 2\)")
+    refuses(
+        boosted(lambda shares: shares * np.nan),
+        r"round 2: predict_proba returned \[nan nan\] for row 0",
+    )
+    refuses(
+        boosted(lambda shares: shares - 2), "round 2: predict_proba returned .*must not be negative"
+    )
 
 
 def test_a_learner_that_has_seen_one_class_of_two_may_say_so():
@@ -111,7 +118,7 @@ def test_a_learner_that_turns_odd_later_is_named_when_the_vote_is_asked():
     Odd.asked = 0
     model = AdaBoostClassifier(Odd(), 3).fit(X, Y)
     model.estimators_[1].tree_.classes_ = np.array([0, 5])
-    with pytest.raises(ValueError, match="Odd failed at round 2: it says 5"):
+    with pytest.raises(ValueError, match="Odd failed at round 2: predict returned 5"):
         model.predict(X)
 
 
@@ -131,5 +138,7 @@ def test_a_regressor_that_says_no_number_is_named_with_its_round(row):
         def predict(self, X):
             return np.where(np.arange(X.shape[0]) == row, np.inf, 0.5)
 
-    with pytest.raises(ValueError, match=f"Wild failed at round 1: it says inf of row {row}"):
+    with pytest.raises(
+        ValueError, match=f"Wild failed at round 1: predict returned inf for row {row}"
+    ):
         AdaBoostRegressor(Wild()).fit(X, X[:, 0])

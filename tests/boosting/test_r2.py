@@ -20,8 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bosquet
 from bosquet import AdaBoostRegressor, DecisionTreeRegressor
 from bosquet._sklearn import seed_from
-from bosquet.boosting._mean_loss import staged_medians, weighted_median
-from bosquet.boosting._reweighting import Reweighting
+from bosquet.boosting.adaboost._mean_loss import staged_medians, weighted_median
+from bosquet.boosting.adaboost._weak_learners import Reweighting
 from bosquet.reference import adaboost_r2 as reference
 
 LOSSES = ["linear", "square", "exponential"]

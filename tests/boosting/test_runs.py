@@ -10,8 +10,8 @@ from sklearn.metrics import log_loss
 
 import bosquet
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
-from bosquet.boosting._base import seeds_of_runs
-from bosquet.boosting._targets import split_rows
+from bosquet.boosting._rounds import split_rows
+from bosquet.boosting.gradient._base import seeds_of_runs
 from bosquet.explain import explain
 
 FEW = {"n_estimators": 12, "early_stopping": False, "max_leaf_nodes": 6, "min_samples_leaf": 5}
@@ -167,7 +167,7 @@ def test_what_cannot_be_averaged_is_refused():
     X, y = load_diabetes(return_X_y=True)
     with pytest.raises(ValueError, match="n_runs=0"):
         GradientBoostingRegressor(n_runs=0).fit(X, y)
-    with pytest.raises(ValueError, match="n_runs=2 averages native trees"):
+    with pytest.raises(ValueError, match="n_runs=2 is only supported for native trees"):
         GradientBoostingRegressor(n_runs=2, estimator=DecisionTreeRegressor()).fit(X, y)
-    with pytest.raises(ValueError, match="n_runs=2 cannot go on"):
+    with pytest.raises(ValueError, match="n_runs=2 cannot be combined with warm_start=True"):
         GradientBoostingRegressor(n_runs=2, warm_start=True).fit(X, y)

@@ -190,11 +190,13 @@ def test_a_learner_that_loses_its_edge_is_told_with_its_error():
 
 def test_callbacks_rows_set_aside_and_losses_that_are_done_are_told_but_not_warned_of():
     stop = [lambda info: info.iteration == 4]
-    ends(AdaBoostClassifier(callbacks=stop), X, Y, "a callback asked to stop after round 4", False)
+    ends(
+        AdaBoostClassifier(callbacks=stop), X, Y, "a callback stopped the fit after round 4", False
+    )
     early = AdaBoostClassifier(n_estimators=500, early_stopping=True, random_state=0)
-    ends(early, X, Y, "did not fall for 20 rounds", False)
+    ends(early, X, Y, "did not decrease for 20 rounds", False)
     parted = np.c_[Y * 2.0 + X[:, 0] / 9]
-    ends(AnyBoostClassifier("squared_hinge"), parted, Y, "no weight is left", False)
+    ends(AnyBoostClassifier("squared_hinge"), parted, Y, "no row has a weight above 0", False)
 
 
 def test_a_code_ends_with_all_its_columns():
@@ -223,7 +225,7 @@ def test_the_end_of_a_regressor_is_told_and_warned_of_where_little_was_boosted()
 
 
 def test_the_end_of_brownboost_and_lpboost_is_told(tmp_path):
-    model = ends(BrownBoostClassifier(target_error=0.3), X, Y, "the time is up", False)
+    model = ends(BrownBoostClassifier(target_error=0.3), X, Y, "no time is left", False)
     with pytest.warns(ConvergenceWarning, match="of the time is left"):
         cut = BrownBoostClassifier(n_estimators=2, target_error=0.05).fit(X, Y)
     assert cut.stopped_because_ == "all 2 rounds were made"
@@ -231,7 +233,7 @@ def test_the_end_of_brownboost_and_lpboost_is_told(tmp_path):
     of_trees = LPBoostClassifier(DecisionTreeClassifier(max_depth=2), nu=0.3)
     ends(of_trees, X, Y, "the learner finds no better vote", False)
     model.save(tmp_path / "model.bosquet")
-    assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == "the time is up"
+    assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == "no time is left"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +251,7 @@ def test_callbacks_of_the_robust_votes_see_each_round_and_may_stop(kind, capsys)
     assert [iteration for iteration, _, _ in seen] == [1, 2, 3]
     for _, told, measured in seen:
         assert told == pytest.approx(measured)
-    assert model.stopped_because_ == "a callback asked to stop after round 3"
+    assert model.stopped_because_ == "a callback stopped the fit after round 3"
     assert "train" in capsys.readouterr().err
     whole = kind().fit(X, Y)
     heard = kind(callbacks=[lambda info: None]).fit(X, Y)

@@ -11,10 +11,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
-from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
-from bosquet.boosting._reweighting import Reweighting
-from bosquet.boosting._weak import is_native, new_vote, open_table, weak_learner
-from bosquet.boosting._weak_foreign import seeded_clone
+from bosquet.boosting.adaboost._foreign_learners import seeded_clone
+from bosquet.boosting.adaboost._weak_learners import (
+    Reweighting,
+    is_native,
+    new_vote,
+    open_table,
+    weak_learner,
+)
+from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps, vc_dim_of_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3)).round(1)
@@ -25,7 +30,9 @@ WEIGHT = RNG.uniform(0.2, 2, 80)
 
 def learner_of(estimator, says, **options):
     encoder, table = open_table(estimator, X, owner="a test")
-    return weak_learner(estimator, table, says=says, encoder=encoder, seed=3, **options), encoder
+    return weak_learner(
+        estimator, table, output_kind=says, encoder=encoder, seed=3, **options
+    ), encoder
 
 
 KINDS = [
@@ -63,8 +70,8 @@ def test_a_hypothesis_says_the_same_of_the_training_rows_and_of_rows_like_them(
         target = np.where(np.arange(3)[:, None] == CLASSES, 1.0, -1.0)
         weight = np.tile(WEIGHT, (3, 1))
     hypothesis = learner.fit(target, weight, 0)
-    said = learner.on_training_rows(hypothesis)
-    np.testing.assert_allclose(said, learner.on(hypothesis, X), rtol=1e-6, atol=1e-12)
+    said = learner.predict_training_rows(hypothesis)
+    np.testing.assert_allclose(said, learner.predict(hypothesis, X), rtol=1e-6, atol=1e-12)
     shape = {"labels": (3, 80), "probabilities": (80, 2)}.get(says, (80,))
     assert said.shape == shape
     if says == "signs":

@@ -1,34 +1,37 @@
-"""Boosting: terms added one after the other, each fitted to what is left to do."""
+"""Boosting: gradient boosting (`gradient`) and boosting by reweighting (`adaboost`)."""
 
 from typing import TYPE_CHECKING
 
-from bosquet._lazy import looked_up
+from bosquet._lazy import lazy_getattr
 
 if TYPE_CHECKING:
-    from bosquet.boosting._progress import RoundInfo
-    from bosquet.boosting._stagewise import WorseThanChance
-    from bosquet.boosting.adaboost import AdaBoostClassifier
-    from bosquet.boosting.adaboost_r2 import AdaBoostRegressor
-    from bosquet.boosting.anyboost import AnyBoostClassifier
-    from bosquet.boosting.brownboost import BrownBoostClassifier
-    from bosquet.boosting.certificate import Certificate
-    from bosquet.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
-    from bosquet.boosting.lpboost import LPBoostClassifier
+    from bosquet.boosting._rounds import RoundInfo
+    from bosquet.boosting.adaboost._stagewise import WorseThanChance
+    from bosquet.boosting.adaboost.anyboost import AnyBoostClassifier
+    from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
+    from bosquet.boosting.adaboost.certificate import Certificate
+    from bosquet.boosting.adaboost.classifier import AdaBoostClassifier
+    from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
+    from bosquet.boosting.adaboost.regressor import AdaBoostRegressor
+    from bosquet.boosting.gradient.estimators import (
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+    )
+    from bosquet.boosting.gradient.predictor import Predictor
     from bosquet.boosting.outliers import outlier_scores
-    from bosquet.boosting.predictor import Predictor
 
 _HOME = {
-    "AdaBoostClassifier": "bosquet.boosting.adaboost",
-    "AdaBoostRegressor": "bosquet.boosting.adaboost_r2",
-    "AnyBoostClassifier": "bosquet.boosting.anyboost",
-    "BrownBoostClassifier": "bosquet.boosting.brownboost",
-    "Certificate": "bosquet.boosting.certificate",
-    "GradientBoostingClassifier": "bosquet.boosting.gradient",
-    "GradientBoostingRegressor": "bosquet.boosting.gradient",
-    "LPBoostClassifier": "bosquet.boosting.lpboost",
-    "Predictor": "bosquet.boosting.predictor",
-    "RoundInfo": "bosquet.boosting._progress",
-    "WorseThanChance": "bosquet.boosting._stagewise",
+    "AdaBoostClassifier": "bosquet.boosting.adaboost.classifier",
+    "AdaBoostRegressor": "bosquet.boosting.adaboost.regressor",
+    "AnyBoostClassifier": "bosquet.boosting.adaboost.anyboost",
+    "BrownBoostClassifier": "bosquet.boosting.adaboost.brownboost",
+    "Certificate": "bosquet.boosting.adaboost.certificate",
+    "GradientBoostingClassifier": "bosquet.boosting.gradient.estimators",
+    "GradientBoostingRegressor": "bosquet.boosting.gradient.estimators",
+    "LPBoostClassifier": "bosquet.boosting.adaboost.lpboost",
+    "Predictor": "bosquet.boosting.gradient.predictor",
+    "RoundInfo": "bosquet.boosting._rounds",
+    "WorseThanChance": "bosquet.boosting.adaboost._stagewise",
     "outlier_scores": "bosquet.boosting.outliers",
 }
 
@@ -47,7 +50,7 @@ __all__ = [
     "outlier_scores",
 ]
 
-__getattr__ = looked_up(__name__, _HOME)
+__getattr__ = lazy_getattr(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Outliers by boosting: the rows that no vote could place."""
+"""How hard each row was for a boosted model: its weights in the rounds, and outlier scores."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import numpy as np
 from bosquet._parameters import choice
 from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet._targets import check_labels, check_same_length, class_numbers
-from bosquet.boosting._boosted_vote import BoostedVote
-from bosquet.boosting._brownian import potential_of_rows
-from bosquet.boosting._decisions import OfTwo, best_and_rest
-from bosquet.boosting.brownboost import BrownBoostClassifier
-from bosquet.boosting.lpboost import LPBoostClassifier
+from bosquet.boosting.adaboost._brownian import potential_of_rows, row_weights
+from bosquet.boosting.adaboost._stagewise import Discrete
+from bosquet.boosting.adaboost._votes import TwoClassDecision, lead_of_own_class
+from bosquet.boosting.adaboost.anyboost import START_ROUNDS, Descent
+from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
+from bosquet.boosting.adaboost.classifier import StagewiseClassifier
+from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
 
 
 def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarray:
-    r"""How hard each row was for a boosted classifier; 1 is as any other.
+    r"""Outlier scores of the rows from a boosted classifier; their mean is 1.
 
-    Boosting piles weight on the rows that its votes get wrong. A row that stays there, round after
-    round, is one that the others speak against: its label may be wrong, or it is like no other.
-    The score of row i is the share of the loss that it held, over the rounds and as a multiple of an
-    even share:
+    Boosting gives large weights to the rows that it misclassifies. A row whose weight stays large round after
+    round disagrees with the other rows: its label may be wrong, or it is unusual. The score of row i is
+    its share of the loss, as a multiple of an equal share, averaged over the rounds:
 
     .. math:: \frac{1}{T} \sum_t \frac{m\, C(y_i f_t(x_i))}{\sum_k C(y_k f_t(x_k))}
 
-    For AdaBoost :math:`C(m) = e^{-m}`, and that is the mean of its weights. It is the loss and not the
-    weight that is counted since robust methods take the weight off a row when they give it up: for
-    BrownBoost C is the potential, for AnyBoost and gradient boosting the loss that they descend, for
+    For AdaBoost :math:`C(m) = e^{-m}`, and the score is the mean of the row's weights. The score is based on
+    the loss and not on the weight, because robust methods reduce the weight of a row that they give up. For
+    BrownBoost C is the potential, for AnyBoost and gradient boosting the loss that they minimise, for
     LPBoost one minus the margin of the vote.
 
     Parameters
     ----------
     model : fitted boosted classifier
-        One of Bosquet's, or another with ``staged_predict_proba``, as those of scikit-learn.
+        One of Bosquet, or another with ``staged_predict_proba``, such as those of scikit-learn.
     X, y : rows with their labels
-        Most telling for the rows that the model was fitted on.
+        Preferably the training rows.
     by : {"loss", "margin"}, default="loss"
-        "margin" looks at the last vote alone: one minus the margin of the row, again as a multiple
-        of its mean.
+        "margin" uses the final vote only: one minus the margin of the row, as a multiple of its mean.
 
     Returns
     -------
     array of shape (n_samples,)
-        At least 0, and 1 on average. The larger, the more of an outlier.
+        At least 0, and 1 on average; large for outliers.
 
     Examples
     --------
-    Ten labels of 400 are turned over, and of the ten rows that stand out most seven are theirs:
+    Ten labels of 400 are flipped, and seven of them are among the ten largest scores:
 
     >>> import numpy as np
     >>> from bosquet import AdaBoostClassifier
@@ -57,10 +57,10 @@ def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarra
     >>> random = np.random.default_rng(0)
     >>> X = random.normal(size=(400, 4))
     >>> y = X[:, 0] + X[:, 1] > 0
-    >>> turned = random.choice(400, 10, replace=False)
-    >>> y[turned] = ~y[turned]
+    >>> flipped = random.choice(400, 10, replace=False)
+    >>> y[flipped] = ~y[flipped]
     >>> scores = outlier_scores(AdaBoostClassifier(n_estimators=100).fit(X, y), X, y)
-    >>> int(np.isin(np.argsort(-scores)[:10], turned).sum())
+    >>> int(np.isin(np.argsort(-scores)[:10], flipped).sum())
     7
 
     References
@@ -72,7 +72,7 @@ def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarra
         raise ValueError(f"by={by!r} is out of range: by must be {wanted}")
     if not is_classifier(model):
         raise TypeError(
-            f"{type(model).__name__} is not a classifier; outlier scores are for labels"
+            f"{type(model).__name__} is not a classifier; outlier_scores needs a boosted classifier"
         )
     check_is_fitted(model)
     numbers = class_numbers(check_labels(y), model.classes_)
@@ -87,20 +87,20 @@ def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarra
 
 
 def _shares(losses: np.ndarray) -> np.ndarray:
-    """As multiples of their mean; where there is nothing to lose, all hold the same."""
+    """Losses as multiples of their mean; all 1 if the losses are 0."""
     mean = losses.mean()
     return losses / mean if mean > 0 else np.ones_like(losses)
 
 
 def _losses_by_round(model: Any, X: Any, numbers: np.ndarray) -> Iterator[np.ndarray]:
-    """The loss of each row after each round, in the terms of the model."""
+    """The loss of each row after each round, for the loss of the model."""
     if isinstance(model, BrownBoostClassifier):
         left = model.c_ - np.cumsum(model.times_)
         for f, time_left in zip(model.staged_decision_function(X), left, strict=True):
             yield potential_of_rows((2 * numbers - 1) * f, max(0.0, time_left), model.c_)
     elif isinstance(model, LPBoostClassifier):
         yield 1 - _margins(model, X, numbers)
-    elif isinstance(model, BoostedVote):
+    elif isinstance(model, StagewiseClassifier):
         for decision in model.staged_decision_function(X):
             yield _losses_of_vote(model, decision, numbers)
     elif hasattr(model, "staged_predict_proba"):
@@ -110,21 +110,23 @@ def _losses_by_round(model: Any, X: Any, numbers: np.ndarray) -> Iterator[np.nda
             yield -np.log(np.maximum(shares[rows, numbers], np.finfo(float).tiny))
     else:
         raise TypeError(
-            f"{type(model).__name__} has no staged_predict_proba: there are no rounds to look back on"
+            f"{type(model).__name__} has no staged_predict_proba, which outlier_scores needs; use by='margin'"
         )
 
 
-def _losses_of_vote(model: BoostedVote, decision: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _losses_of_vote(
+    model: StagewiseClassifier, decision: np.ndarray, numbers: np.ndarray
+) -> np.ndarray:
     check_same_length(numbers.size, decision.shape[0])
-    if isinstance(model._decision, OfTwo):
+    if isinstance(model._decision, TwoClassDecision):
         return model._decision.loss.value((2 * numbers - 1) * decision)
-    # Several classes: the margin is that to the best of the others.
-    behind = -best_and_rest(decision, numbers)
+    # Several classes: the margin is the lead over the best other class.
+    behind = -lead_of_own_class(decision, numbers)
     return np.exp(behind - behind.max())
 
 
 def _margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray:
-    """Margins in [-1, 1]: of the vote where the model is one, else of its probabilities."""
+    """Margins in [-1, 1], from the vote or, for other models, from probabilities."""
     if isinstance(model, BrownBoostClassifier | LPBoostClassifier):
         size = np.abs(model.estimator_weights_).sum()
         f = model.decision_function(X)
@@ -132,4 +134,39 @@ def _margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray:
         return np.clip((2 * numbers - 1) * f / size, -1, 1)
     shares = model.predict_proba(X)
     check_same_length(numbers.size, shares.shape[0])
-    return best_and_rest(shares, numbers)
+    return lead_of_own_class(shares, numbers)
+
+
+def weights_in_round(
+    model: Any, t: int, target: np.ndarray, vote: np.ndarray, share: np.ndarray
+) -> np.ndarray | None:
+    """The weights with which the learner of round t (from 0) was fitted; None if they are not known.
+
+    Parameters
+    ----------
+    target : signs for two classes, else class numbers
+    vote : the vote on the rows before that round: (rows,), or (rows, classes)
+    share : the weights of the rows before the first round, which sum to 1
+
+    Returns
+    -------
+    array of shape (rows,); for AdaBoost.MH, with weights of pairs of row and class, (rows, classes)
+    """
+    if isinstance(model, BrownBoostClassifier):
+        left = float(model.c_ - model.times_[:t].sum())
+        return row_weights(target * vote, left, model.c_, share)
+    if not isinstance(model, StagewiseClassifier):
+        return None
+    algorithm = model._algorithm()
+    with np.errstate(divide="ignore"):  # the logarithm of a weight of 0
+        if algorithm.scheme in ("samme", "mh"):
+            assert algorithm.several_classes is not None
+            weights = algorithm.several_classes(target, share).weights(np.ascontiguousarray(vote.T))
+            return weights.distribution.T
+        if algorithm.scheme != "two":
+            return None  # each column of a code has its own weights
+        variant = algorithm.two_classes(target, share, target.size)
+        if isinstance(variant, Descent) and variant.loss.starts_from_adaboost and t < START_ROUNDS:
+            variant = Discrete(target, share)
+        found = variant.weights(vote)
+    return None if found is None else found.distribution

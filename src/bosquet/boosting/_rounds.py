@@ -1,0 +1,403 @@
+"""The loop of boosting rounds, early stopping (also across warm starts), and why the rounds ended.
+
+All estimators of `bosquet.boosting` but AdaBoost.R2 run `run_rounds` on a stepper of their own.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any, Protocol
+
+import numpy as np
+
+from bosquet._progress import ProgressBar
+from bosquet._warnings import warn_user
+
+
+# ------------------------------------------------------------------ after each round
+@dataclass(frozen=True)
+class RoundInfo:
+    """The argument of a callback, which is called after each round.
+
+    Attributes
+    ----------
+    iteration : number of rounds so far, including those of earlier warm starts.
+    n_estimators : largest number of rounds.
+    train_loss : mean loss on (a sample of) the training rows.
+    validation_loss : mean loss on the validation set, None without one.
+    model : the model so far; it can predict and be saved.
+        The estimator whose ``fit`` was called does not change until the fit is finished.
+    validation_score : the value that early stopping monitors: the score by `scoring`, else the validation
+        loss.
+    """
+
+    iteration: int
+    n_estimators: int
+    train_loss: float
+    validation_loss: float | None
+    model: Any
+    validation_score: float | None = None
+
+
+Callback = Callable[[RoundInfo], Any]
+
+
+def call_all(callbacks: Iterable[Callback] | None, info: RoundInfo) -> bool:
+    """Call every callback; True if one of them returned True, which stops the fit."""
+    stop = False
+    for callback in callbacks or ():
+        stop = callback(info) is True or stop
+    return stop
+
+
+class RoundProgressBar(ProgressBar):
+    """A progress bar with the number of rounds and the losses."""
+
+    def update(self, info: RoundInfo) -> None:
+        losses = f"train {info.train_loss:.5g}"
+        if info.validation_loss is not None:
+            losses += f"  valid {info.validation_loss:.5g}"
+        self.show(info.iteration, losses)
+
+
+class EarlyStopping:
+    """The rule that stops if the score has not improved by more than `tol` for `patience` rounds.
+
+    `since` is the number of rounds that the model had when the monitoring began.
+    """
+
+    def __init__(self, patience: int, tol: float, since: int = 0):
+        self.patience = patience
+        self.tol = tol
+        self.since = since
+        self.best = float("inf")
+        self.best_iteration = 0
+
+    def should_stop(self, iteration: int, score: float) -> bool:
+        if score < self.best - self.tol:
+            self.best, self.best_iteration = score, iteration
+        return self.is_over(iteration)
+
+    def is_over(self, iteration: int) -> bool:
+        """Whether the best score is `patience` or more rounds ago."""
+        return iteration - max(self.best_iteration, self.since) >= self.patience
+
+    def continued(self, patience: int, tol: float) -> EarlyStopping:
+        """A rule for a later fit that knows the best score of this one."""
+        later = EarlyStopping(patience, tol, self.since)
+        later.best, later.best_iteration = self.best, self.best_iteration
+        return later
+
+
+# -------------------------------------------------------------------------- the loop
+class Stepper(Protocol):
+    """What adds a term to a model: native trees, or any learner."""
+
+    terms: Any
+
+    def step(self) -> bool | None:
+        """Add the term of one round; False if there was nothing to add."""
+
+    def train_loss(self) -> float: ...
+
+    def validation_loss(self) -> float | None: ...
+
+
+@dataclass
+class LoopResult:
+    """The losses of each round, the best round, and what stopped the loop.
+
+    Entry t of each list belongs to round t + 1. The lists of the validation set are empty if there never
+    was one, and NaN in rounds without one.
+    """
+
+    train_loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    validation_score: list[float] = field(default_factory=list)  # what early stopping monitors
+    best_round: int | None = None  # None: the model keeps all rounds
+    stopped_by: str | None = None  # "callback" or "validation set"; None: neither
+
+    def add(self, train: float, valid: float | None, score: float | None) -> None:
+        """Append the losses of a round."""
+        before = len(self.train_loss)
+        self.train_loss.append(train)
+        for trace, value in ((self.validation_loss, valid), (self.validation_score, score)):
+            if value is not None or trace:
+                trace += [nan] * (before - len(trace))
+                trace.append(nan if value is None else value)
+
+    def copy(self) -> LoopResult:
+        """A result with copies of the lists, to which a warm start appends."""
+        return LoopResult(
+            list(self.train_loss), list(self.validation_loss), list(self.validation_score)
+        )
+
+    @property
+    def stopped_early(self) -> bool:
+        return self.stopped_by is not None
+
+
+def run_rounds(
+    stepper: Stepper,
+    *,
+    model: Any,
+    n_rounds: int,
+    stopping: EarlyStopping | None,
+    score: Callable[[], float] | None,
+    callbacks: Iterable[Callback] | None,
+    verbose: bool,
+    history: LoopResult,
+) -> None:
+    """Add terms until there are `n_rounds` or the fit is stopped; the losses are appended to `history`.
+
+    Early stopping monitors `score` (greater is better) if it is given, else the validation loss, and the
+    training loss without a validation set.
+    """
+    bar = RoundProgressBar(n_rounds) if verbose else None
+    try:
+        if stopping and stopping.is_over(stepper.terms.n_rounds):
+            history.stopped_by = "validation set"  # in an earlier fit
+            n_rounds = 0
+        while stepper.terms.n_rounds < n_rounds:
+            if stepper.step() is False:
+                break
+            done = stepper.terms.n_rounds
+            train, valid = stepper.train_loss(), stepper.validation_loss()
+            scored = score() if score else valid
+            history.add(train, valid, scored)
+            if bar or callbacks:
+                info = RoundInfo(done, n_rounds, train, valid, model, scored)
+                if bar:
+                    bar.update(info)
+                if call_all(callbacks, info):
+                    history.stopped_by = "callback"
+                    break
+            monitored = (
+                -scored if score and scored is not None else train if valid is None else valid
+            )
+            if stopping and stopping.should_stop(done, monitored):
+                history.stopped_by = "validation set"
+                break
+        if stopping:
+            history.best_round = stopping.best_iteration or None
+    finally:
+        if bar:
+            bar.close(f"best round {history.best_round}" if history.stopped_early else "")
+
+
+# ------------------------------------------------- the validation set and warm starts
+def split_rows(
+    rows: int, fraction: float, seed: int, strata: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the training and of the validation set, ascending, stratified if every class has enough."""
+    from sklearn.model_selection import train_test_split
+
+    if strata is not None and np.bincount(strata).min() < 2:
+        strata = None
+    held = max(1, round(fraction * rows))
+    if held >= rows:
+        raise ValueError(
+            f"validation_fraction={fraction:g} of {rows} rows leaves no row to train on; lower"
+            " validation_fraction or set early_stopping=False"
+        )
+    if strata is not None and (held < strata.max() + 1 or rows - held < strata.max() + 1):
+        strata = None
+    kept_rows, held_rows = train_test_split(
+        np.arange(rows), test_size=held, random_state=seed, stratify=strata
+    )
+    return np.sort(kept_rows), np.sort(held_rows)
+
+
+@dataclass
+class StoppingState:
+    """The state of early stopping at the end of a fit, from which a warm start continues.
+
+    Attributes
+    ----------
+    terms : the model with all rounds that were tried; it was not trained on the validation set.
+    history : the losses of these rounds.
+    stopping : the best score and its round.
+    fingerprint : identifies the validation set (see `fingerprint`).
+    scoring : the metric that was monitored.
+    refitted : the model that was fitted again to all rows, None without one.
+    kept : the records of the rounds of a vote.
+    """
+
+    terms: Any
+    history: LoopResult
+    stopping: EarlyStopping
+    fingerprint: int
+    scoring: Any = None
+    refitted: Any = None
+    kept: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class RunStart:
+    """Where the rounds of a fit begin: the terms so far, their losses, the state of early stopping."""
+
+    terms: Any
+    history: LoopResult
+    stopping: EarlyStopping | None
+    fingerprint: int | None
+    scoring: Any = None
+    resumed: StoppingState | None = None
+
+    def state_after(
+        self, terms: Any, refitted: Any = None, kept: list[Any] | None = None
+    ) -> StoppingState | None:
+        """The state that the next warm start needs; None without early stopping."""
+        if self.stopping is None or self.fingerprint is None:
+            return None
+        return StoppingState(
+            terms, self.history, self.stopping, self.fingerprint, self.scoring, refitted, kept or []
+        )
+
+
+def fingerprint(*arrays: np.ndarray | None) -> int:
+    """A checksum of a validation set: equal for equal sets, and different for others in practice."""
+    checksum = 0
+    for array in arrays:
+        if array is not None:
+            checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
+    return checksum
+
+
+def losses_so_far(model: Any, rounds: int) -> LoopResult:
+    """The losses of the first `rounds` rounds of a fitted model."""
+    found = LoopResult(list(model.train_score_[:rounds]))
+    scores = list(getattr(model, "validation_score_", ())[:rounds])
+    found.validation_score = scores
+    found.validation_loss = list(getattr(model, "validation_loss_", scores)[:rounds])
+    return found
+
+
+def start_of_run(
+    model: Any,
+    terms: Any,
+    state: StoppingState | None,
+    validation: int | None,
+    *,
+    tol: float,
+    scoring: Any = None,
+    split: bool = True,
+) -> RunStart:
+    """Where the rounds of a fit begin.
+
+    `terms` are those of the fitted model that a warm start continues, None for a new fit. `validation` is the
+    fingerprint of the validation set, None without early stopping. `split` is whether the set was split off
+    the rows given to `fit`, on which the model may have been trained.
+    """
+    resumed = None
+    if terms is not None and state is not None and state.fingerprint == validation:
+        resumed = state
+    start = terms if resumed is None else resumed.terms
+    stopping = None
+    if validation is not None:
+        since = 0 if start is None else start.n_rounds
+        stopping = EarlyStopping(model.n_iter_no_change, tol, since)
+    if start is None:
+        return RunStart(None, LoopResult(), stopping, validation, scoring)
+    if resumed is None or stopping is None:
+        if stopping is not None and split and getattr(model, "_unlearned", None) != validation:
+            _warn_of_trained_rows()
+        history = losses_so_far(model, start.n_rounds)
+        return RunStart(start, history, stopping, validation, scoring)
+    history = resumed.history.copy()
+    if resumed.scoring == scoring:
+        stopping = resumed.stopping.continued(model.n_iter_no_change, tol)
+    else:  # scores of another metric cannot be compared
+        unknown = [float("nan")] * len(history.validation_loss)
+        history.validation_score = unknown if scoring else list(history.validation_loss)
+    return RunStart(start, history, stopping, validation, scoring, resumed)
+
+
+def _warn_of_trained_rows() -> None:
+    warn_user(
+        "this warm start may continue rounds that were trained on rows of the validation set, and early"
+        " stopping would then stop too late: the model was last fitted on all rows, without"
+        " warm_start=True or early stopping, on other rows, or it was loaded from a file. Use both from the"
+        " first round on, or pass an eval_set to gradient boosting"
+    )
+
+
+# ----------------------------------------------------------- why the rounds ended
+@dataclass(frozen=True)
+class Ending:
+    """Why a loop ended, the text of `stopped_because_`; `advice` if a user would not expect it."""
+
+    reason: str
+    advice: str = ""
+
+
+def all_rounds(number: int) -> Ending:
+    return Ending("the one round was made" if number == 1 else f"all {number} rounds were made")
+
+
+def by_callback(number: int) -> Ending:
+    return Ending(f"a callback stopped the fit after round {number}")
+
+
+def by_validation_set(patience: int, best: int | None) -> Ending:
+    return Ending(
+        f"the validation error did not decrease for {patience} rounds; it was smallest at round {best}"
+    )
+
+
+def without_mistake(round_: int, error: float | None = 0.0) -> Ending:
+    """ε = 0, or a real-valued learner all of whose signs are correct; rounds are counted from 1."""
+    how = "ε = 0" if error == 0 else "every sign is correct"
+    return Ending(
+        f"the learner of round {round_} makes no mistake ({how}): it outvotes all others, and nothing is left"
+        " to learn",
+        "use a weaker learner, for example a shallower tree, that leaves something to boost",
+    )
+
+
+def without_edge(round_: int, error: float, chance: float) -> Ending:
+    """ε ≥ ½; rounds are counted from 1."""
+    return Ending(
+        f"the learner of round {round_} is no better than chance: its weighted error is ε = {error:.6g}, and"
+        f" guessing has {chance:.6g}",
+        "use a stronger learner, or set n_estimators to the number of rounds that were made",
+    )
+
+
+NO_WEIGHT_LEFT = Ending(
+    "every row has the margin that the loss asks for: no row has a weight above 0"
+)
+
+
+def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
+    """The ending of several loops that run side by side, one for each column of a code."""
+    known = [ending for ending in endings if ending is not None]
+    if not known:
+        return Ending("there was nothing left to learn")
+    reasons = list(dict.fromkeys(ending.reason for ending in known))
+    advice = next((ending.advice for ending in known if ending.advice), "")
+    if len(known) == 1:
+        return known[0]
+    return Ending(f"the loops of all columns of the code ended; {reasons[-1]}", advice)
+
+
+def next_round(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
+    """The next round of a loop, or None and the `Ending` that the loop returned."""
+    try:
+        return next(loop), None
+    except StopIteration as end:
+        return None, end.value
+
+
+def warn_of_ending(ending: Ending, done: int, asked: int) -> None:
+    """Warn if there are fewer rounds than asked for, and the user did not ask for that."""
+    if not ending.advice or done >= asked:
+        return
+    from sklearn.exceptions import ConvergenceWarning
+
+    warn_user(
+        f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
+        ConvergenceWarning,
+    )

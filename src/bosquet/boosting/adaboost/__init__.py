@@ -1,0 +1,1 @@
+"""Boosting by reweighting: AdaBoost, AnyBoost, BrownBoost, LPBoost and AdaBoost.R2, with certificates."""

@@ -1,0 +1,309 @@
+"""Base class of the votes AdaBoost, AnyBoost, BrownBoost and LPBoost: rows, predictions and learners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet._explain_mixin import ExplainMixin
+from bosquet._fitted import (
+    SaveMixin,
+    publishes_fit_atomically,
+    reads_fit_snapshot,
+    set_feature_attributes,
+)
+from bosquet._parameters import Check, check_parameters, choice, integer
+from bosquet._sklearn import (
+    BaseEstimator,
+    ClassifierMixin,
+    check_is_fitted,
+    effective_threads,
+    seed_from,
+    tags_of,
+)
+from bosquet._targets import (
+    check_labels,
+    check_same_length,
+    check_sample_weight,
+    class_numbers,
+    single_class_message,
+    unique_classes,
+)
+from bosquet.boosting._inputs import check_learner, shaped
+from bosquet.boosting._rounds import LoopResult, run_rounds
+from bosquet.boosting.adaboost._voters import AsSequence, NativeVoter, importances_of
+from bosquet.boosting.adaboost._votes import LearnerVote, TreeVote
+from bosquet.boosting.adaboost._weak_learners import (
+    WeakLearner,
+    count_rows,
+    is_native,
+    new_vote,
+    open_table,
+    some_rows,
+    weak_learner,
+)
+from bosquet.data import TableEncoder
+
+# Checks of the parameters that all votes have.
+CHECKS: dict[str, Check] = {
+    "n_estimators": integer(1),
+    "split": choice("exact", "histogram"),
+    "max_bins": integer(2, 255),
+    "verbose": integer(0),
+}
+
+
+@dataclass
+class SignedRows:
+    """The rows of a fit to two classes: signs, weights that sum to 1, and a learner on their table.
+
+    `counting` are the numbers of these rows in X if rows of weight 0 were dropped, None otherwise.
+    """
+
+    y: np.ndarray
+    share: np.ndarray
+    learner: WeakLearner
+    is_native: bool
+    counting: np.ndarray | None
+    n_given: int
+
+    def vc_dim(self, has_signs: bool) -> tuple[float | None, dict[str, str]]:
+        """The VC dimension of the learner for a certificate, or the reason why there is none."""
+        if has_signs:
+            return self.learner.vc_dim, {}
+        return None, {"vc_dim": "bounds with it hold for learners that predict -1 or +1"}
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """One value for each row of X, 0 for the dropped ones."""
+        if self.counting is None:
+            return values
+        every = np.zeros(self.n_given)
+        every[self.counting] = values
+        return every
+
+
+class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseEstimator):
+    """Base class of classifiers that are a weighted vote; the subclasses fit it.
+
+    A subclass has `_fit`, and `_decision`, which turns the sums of the vote into classes.
+    """
+
+    _checks: Mapping[str, Check]
+    _decision: Any
+    _encoder: TableEncoder
+    _vote: Any  # a TreeVote or a LearnerVote
+    classes_: np.ndarray
+    estimator_weights_: Any
+
+    # ------------------------------------------------------------------ fitting
+    @publishes_fit_atomically
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the vote.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            For native learners a NumPy array, pandas or polars frame, Arrow table, SciPy sparse
+            matrix or nested lists; NaN, null and pd.NA are missing values. Other learners are given
+            X unchanged.
+        y : array of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows before the first round; rows of weight 0 are dropped.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        raise NotImplementedError
+
+    def _open(self, X: Any) -> tuple[TableEncoder, Any]:
+        """The fitted encoder of X, and X as a table for the learner."""
+        return open_table(
+            self.estimator,
+            X,
+            categorical_features=self.categorical_features,
+            owner=type(self).__name__,
+        )
+
+    def _signed_rows(self, X: Any, y: Any, sample_weight: Any) -> SignedRows:
+        """Check everything, and prepare rows of two classes, a learner and an empty vote."""
+        check_parameters(self, self._checks)
+        check_learner(self.estimator)
+        encoder, table = self._open(X)
+        labels = labels_of(self.estimator, table, y)
+        self.classes_ = _two_classes(labels, type(self).__name__)
+        n_given = labels.size
+        table, labels, weight, counting = with_weight(self.estimator, table, labels, sample_weight)
+        signs = 2.0 * class_numbers(labels, self.classes_) - 1
+        if counting is not None and (signs == signs[0]).all():
+            raise ValueError(
+                "all rows with a sample_weight above 0 have the same class; two classes are needed"
+            )
+        learner = weak_learner(
+            self.estimator,
+            table,
+            output_kind="signs",
+            encoder=encoder,
+            n_jobs=self.n_jobs,
+            seed=seed_from(self.random_state),
+            labels=self.classes_,
+            split=self.split,
+            max_bins=self.max_bins,
+        )
+        share = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
+        self.estimator_ = self.estimator
+        self._vote = new_vote(learner, encoder)
+        set_feature_attributes(self, encoder)
+        return SignedRows(signs, share, learner, is_native(self.estimator), counting, n_given)
+
+    def _run(self, stepper: Any, history: LoopResult, stopping: Any = None) -> None:
+        """Run the rounds, with progress bar and callbacks."""
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=int(self.n_estimators),
+            stopping=stopping,
+            score=None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=history,
+        )
+
+    # --------------------------------------------------------------- predicting
+    def _table(self, X: Any) -> Any:
+        columns = self._encoder.transform(X, owner=type(self).__name__)
+        return columns if isinstance(self._vote, TreeVote) else shaped(X)
+
+    @reads_fit_snapshot
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The vote f(x): (n_samples,) for two classes, (n_samples, n_classes) for more.
+
+        For two classes a value above 0 is a vote for the second of `classes_`.
+        """
+        check_is_fitted(self, "_vote")
+        return self._decision.decision(
+            self._vote.raw(self._table(X), effective_threads(self.n_jobs))
+        )
+
+    @reads_fit_snapshot
+    def predict(self, X: Any) -> np.ndarray:
+        """The class that wins the vote."""
+        decision = self.decision_function(X)
+        return self.classes_[self._decision.numbers(decision)]
+
+    @reads_fit_snapshot
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The vote of the first 1, 2, ... learners, with their final weights."""
+        check_is_fitted(self, "_vote")
+        table, threads = self._table(X), effective_threads(self.n_jobs)
+        raw: Any = 0.0
+        for t in range(self._vote.n_rounds):
+            raw = raw + self._vote.raw(table, threads, t, t + 1)
+            yield self._decision.decision(raw)
+
+    @reads_fit_snapshot
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The class that wins the vote of the first 1, 2, ... learners."""
+        for decision in self.staged_decision_function(X):
+            yield self.classes_[self._decision.numbers(decision)]
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The accuracy of the first 1, 2, ... learners."""
+        labels = check_labels(y)
+        for predicted in self.staged_predict(X):
+            check_same_length(labels.size, predicted.size)
+            yield float(np.average(predicted == labels, weights=sample_weight))
+
+    # ------------------------------------------------------------- the learners
+    @property
+    @reads_fit_snapshot
+    def estimators_(self) -> Any:
+        """The learners: a list, or an array (rounds, columns) if a round has several."""
+        check_is_fitted(self, "_vote")
+        if isinstance(self._vote, LearnerVote):
+            voters: list[Any] = [voter.learner for voter in self._vote.voters]
+            each = self._vote.voters_per_round
+        else:
+            each = self._vote.trees_per_round
+            voters = [
+                NativeVoter(self._vote.ensemble, t, scale, self._encoder, self._voted_classes())
+                for t, scale in enumerate(self._scales(each))
+            ]
+        if each == 1:
+            return voters
+        table = np.empty((len(voters) // each, each), dtype=object)
+        table[:] = np.array([*voters, None], dtype=object)[:-1].reshape(-1, each)
+        return table
+
+    def _voted_classes(self) -> np.ndarray:
+        """The classes between which a single learner decides."""
+        return self.classes_
+
+    def _scales(self, each: int) -> np.ndarray:
+        """The factor of each learner, if a round has `each` of them."""
+        return self.estimator_weights_
+
+    @property
+    @reads_fit_snapshot
+    def feature_importances_(self) -> np.ndarray:
+        """Mean over the learners, weighted by their votes, of the share of the gain by feature."""
+        check_is_fitted(self, "_vote")
+        each = getattr(self._vote, "trees_per_round", 1)
+        return importances_of(self._vote, self._scales(each), self.estimator_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_vote")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self.estimator
+        if is_native(learner):
+            tags.input_tags.allow_nan = tags.input_tags.sparse = True
+            tags.input_tags.string = tags.input_tags.categorical = True
+        else:
+            for name in ("allow_nan", "sparse", "categorical", "string"):
+                setattr(tags.input_tags, name, getattr(tags_of(learner).input_tags, name))
+        return tags
+
+
+def labels_of(estimator: Any, table: Any, y: Any) -> np.ndarray:
+    """The labels y, one for each row of the table."""
+    labels = check_labels(y)
+    check_same_length(labels.size, count_rows(estimator, table))
+    return labels
+
+
+def with_weight(
+    estimator: Any, table: Any, target: np.ndarray, sample_weight: Any
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
+
+    The last is None if no row was dropped.
+    """
+    weight = check_sample_weight(sample_weight, target.size)
+    if not weight.size or weight.all():
+        return table, target, weight, None
+    counting = np.flatnonzero(weight)
+    table = some_rows(estimator, table, counting)
+    return table, target[counting], weight[counting], counting
+
+
+def _two_classes(labels: np.ndarray, owner: str) -> np.ndarray:
+    classes = unique_classes(labels)
+    if classes.size == 1:
+        raise ValueError(
+            f"{single_class_message(classes)}: a classifier needs at least two classes"
+        )
+    if classes.size > 2:
+        raise ValueError(
+            f"Only binary classification is supported: {owner} takes two classes, and y has"
+            f" {classes.size}; wrap it in sklearn.multiclass.OneVsRestClassifier"
+        )
+    return classes

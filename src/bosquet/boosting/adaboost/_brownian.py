@@ -1,0 +1,187 @@
+r"""One round of BrownBoost: the weight of a hypothesis, and the time that it costs.
+
+Row i has the margin :math:`r_i`, s is the remaining time, and :math:`u_i = y_i h(x_i)` the agreement of the
+hypothesis with the row. The weight :math:`\alpha` of h costs the time t that keeps the potential constant,
+
+.. math:: \sum_i w_i \operatorname{erfc}\left( \frac{r_i + \alpha u_i + s - t}{\sqrt c} \right)
+
+and :math:`dt / d\alpha` is the edge of h there. For each alpha there is one t, found by Newton's method on
+the potential, which is monotone in t, within a bracket. The round ends at the first alpha at which no edge or
+no time is left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import erfc, erfcinv
+
+# Length of the steps along the curve in units of sqrt(c), the scale on which weights change.
+STEP = 0.125
+TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
+# More steps than any curve needs: alpha stays below a few times c + sqrt(c).
+MOST_STEPS = 100_000
+
+
+def time_for(target_error: float) -> float:
+    """The time c = erfinv(1 - e)^2, for which the bound on the training error, 1 - erf(sqrt(c)), is e."""
+    return float(erfcinv(target_error)) ** 2
+
+
+def potential_of_rows(margins: np.ndarray, time_left: float, c: float) -> np.ndarray:
+    """1 - erf((r + s) / sqrt(c)): near 0 for a large margin, near 2 for a very negative one."""
+    return erfc((margins + time_left) / math.sqrt(c))
+
+
+def potential(margins: np.ndarray, time_left: float, c: float, share: np.ndarray) -> float:
+    """The mean potential of the rows."""
+    return _mean(share, potential_of_rows(margins, time_left, c))
+
+
+def row_weights(margins: np.ndarray, time_left: float, c: float, share: np.ndarray) -> np.ndarray:
+    """Weights of the rows for the next round, which sum to 1."""
+    squares = (margins + time_left) ** 2 / c
+    # The smallest square is subtracted, so that the exponential does not underflow for all rows.
+    weights = share * np.exp(squares.min() - squares)
+    return weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class BrownianStep:
+    """The weight of a hypothesis, the time it costs, and its edge afterwards."""
+
+    alpha: float
+    time: float
+    edge_left: float
+
+
+class PotentialCurve:
+    """The points (alpha, t) with the potential of (0, 0)."""
+
+    def __init__(
+        self,
+        agreement: np.ndarray,
+        margins: np.ndarray,
+        time_left: float,
+        c: float,
+        share: np.ndarray,
+    ):
+        self.agreement, self.share = agreement, share
+        self.root = math.sqrt(c)
+        self.start = (margins + time_left) / self.root
+        self.level = _mean(share, erfc(self.start))
+        self.fastest = float(np.abs(agreement).max())
+        self.time_left = time_left
+
+    def places(self, alpha: float, t: float) -> np.ndarray:
+        """(r + alpha u + s - t) / sqrt(c) of each row."""
+        return self.start + (alpha * self.agreement - t) / self.root
+
+    def time_at(self, alpha: float, near: float, reach: float, accuracy: float = 1e-15) -> float:
+        """The t of this alpha, which lies within `reach` of `near`."""
+        low, high, t = near - reach, near + reach, near
+        for _ in range(200):
+            z = self.places(alpha, t)
+            excess = _mean(self.share, erfc(z)) - self.level
+            low, high = (low, t) if excess > 0 else (t, high)
+            slope = 2 / (math.sqrt(math.pi) * self.root) * _mean(self.share, np.exp(-z * z))
+            better = t - excess / slope if slope > 0 else math.inf
+            if not low <= better <= high:
+                better = (low + high) / 2
+            if abs(excess) <= 1e-15 * self.level or abs(better - t) <= accuracy * self.root:
+                return better
+            t = better
+        return t
+
+    def edge_at(self, alpha: float, t: float) -> float:
+        weights = self.weights_at(self.places(alpha, t))
+        return _mean(weights, self.agreement) / float(weights.sum())
+
+    def weights_at(self, z: np.ndarray) -> np.ndarray:
+        squares = z * z
+        return self.share * np.exp(squares.min() - squares)
+
+    def top_from(self, alpha: float, t: float, least_edge: float) -> tuple[float, float] | None:
+        """The point at which the edge is `least_edge`, by Newton's method; None if it does not converge.
+
+        Each step solves the linearised equations of the potential and of the edge for (alpha, t).
+        """
+        u = self.agreement
+        for _ in range(20):
+            z = self.places(alpha, t)
+            v = self.share * np.exp(-z * z)
+            excess = _mean(self.share, erfc(z)) - self.level
+            over = u - least_edge
+            vz = v * z
+            missing = _mean(v, over)
+            # Derivatives by alpha and by t, all times sqrt(c).
+            potential_by = (-TWO_BY_ROOT_PI * _mean(v, u), TWO_BY_ROOT_PI * float(v.sum()))
+            edge_by = (-2 * _mean(vz, over * u), 2 * _mean(vz, over))
+            determinant = potential_by[0] * edge_by[1] - potential_by[1] * edge_by[0]
+            if determinant == 0 or not math.isfinite(determinant):
+                return None
+            d_alpha = self.root * (missing * potential_by[1] - excess * edge_by[1]) / determinant
+            d_time = self.root * (excess * edge_by[0] - missing * potential_by[0]) / determinant
+            if max(abs(d_alpha), abs(d_time)) > self.root:
+                return None
+            alpha, t = alpha + d_alpha, t + d_time
+            if max(abs(d_alpha), abs(d_time)) <= 1e-12 * self.root:
+                return alpha, t
+        return None
+
+
+def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
+    """Follow the curve until the edge is `least_edge` or no time is left."""
+    alpha = t = 0.0
+    size = STEP * curve.root
+    for _ in range(MOST_STEPS):
+        # Along the curve |dt/dalpha| is at most the largest |agreement|.
+        further = curve.time_at(alpha + size, t, size * curve.fastest, 1e-6)
+        if _remains(curve, alpha + size, further, least_edge) <= 0:
+            return _end_within(curve, alpha, t, size, least_edge)
+        alpha, t = alpha + size, further
+    raise RuntimeError(
+        f"a round of BrownBoost did not end within {MOST_STEPS} steps; does the learner predict 0?"
+    )
+
+
+def _remains(curve: PotentialCurve, alpha: float, t: float, least_edge: float) -> float:
+    """Positive as long as both edge and time are left."""
+    return min(curve.edge_at(alpha, t) - least_edge, (curve.time_left - t) / curve.root)
+
+
+def _end_within(
+    curve: PotentialCurve, alpha: float, t: float, size: float, least_edge: float
+) -> BrownianStep:
+    """The end of the round, which lies between alpha and alpha + size."""
+    top = curve.top_from(alpha, t, least_edge)
+    if top is not None and alpha <= top[0] <= alpha + size and top[1] < curve.time_left:
+        end = curve.time_at(top[0], top[1], size * curve.fastest)
+        return BrownianStep(top[0], end, curve.edge_at(top[0], end))
+
+    def time(further: float) -> float:
+        return curve.time_at(alpha + further, t, 2 * size * curve.fastest)
+
+    def remains(further: float) -> float:
+        return _remains(curve, alpha + further, time(further), least_edge)
+
+    low, high = 0.0, size
+    if remains(0.0) <= 0:
+        # The steps up to here were computed with low accuracy: the end may lie just before alpha.
+        low, high = -min(size, alpha), 0.0
+        if remains(low) <= 0:
+            return BrownianStep(alpha, time(0.0), curve.edge_at(alpha, time(0.0)))
+    further = brentq(remains, low, high, xtol=1e-14, rtol=1e-14)
+    end = time(further)
+    if curve.time_left - end <= 1e-12 * curve.root:
+        end = curve.time_left  # the remaining time becomes exactly 0
+    return BrownianStep(alpha + further, end, curve.edge_at(alpha + further, end))
+
+
+def _mean(share: np.ndarray, values: np.ndarray) -> float:
+    # Not a dot product: BLAS would use threads, which is slow for so little work and gives other bits for
+    # another number of threads.
+    return float((share * values).sum())

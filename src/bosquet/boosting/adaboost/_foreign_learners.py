@@ -1,0 +1,190 @@
+"""Any scikit-learn estimator as a weak learner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet._sklearn import has_fit_parameter, is_classifier, rows_of, seeded_clone
+from bosquet.boosting.adaboost._votes import error_of_round
+from bosquet.boosting.adaboost._weak_learners import Reweighting, needs_classifier
+from bosquet.boosting.adaboost.bounds import vc_dim_of
+
+
+@dataclass(frozen=True)
+class LabelAdapter:
+    """Converts the targets of the loop for an estimator, and the estimator's predictions for the loop.
+
+    The loop uses signs, class numbers, probabilities and numbers, the estimator uses `labels`. The adapter
+    holds no data, and is pickled with the model.
+    """
+
+    output_kind: str
+    labels: np.ndarray
+    classifier: bool
+
+    def target(self, target: np.ndarray) -> np.ndarray:
+        """The target of the estimator: labels for a classifier."""
+        if not self.classifier:
+            return target
+        if self.output_kind == "classes" or self.labels.size > 2:
+            return self.labels[target]
+        return self.labels[(target > 0).astype(np.intp)]
+
+    def __call__(self, learner: Any, X: Any) -> np.ndarray:
+        """Outputs of a fitted estimator on X."""
+        if not self.classifier:
+            values = _finite(_one_per_row(np.asarray(learner.predict(X), dtype=float), X))
+            return np.clip(values, -1, 1) if self.output_kind == "signs" else values
+        if self.output_kind == "signs":
+            return 2.0 * self._numbers(learner, X) - 1
+        if self.output_kind == "classes":
+            return self._numbers(learner, X)
+        shares = self._probabilities(learner, X)
+        return 2 * shares[:, 1] - 1 if self.output_kind == "numbers" else shares
+
+    def _numbers(self, learner: Any, X: Any) -> np.ndarray:
+        """Class numbers of the predicted labels; a ValueError for any other prediction."""
+        predicted = _one_per_row(np.asarray(learner.predict(X)), X)
+        numbers = np.minimum(np.searchsorted(self.labels, predicted), self.labels.size - 1)
+        wrong = np.flatnonzero(self.labels[numbers] != predicted)
+        if wrong.size:
+            raise ValueError(
+                f"predict returned {predicted.tolist()[wrong[0]]!r} for row {wrong[0]}, which is not one of"
+                f" the classes {self.labels.tolist()}"
+            )
+        return numbers
+
+    def _probabilities(self, learner: Any, X: Any) -> np.ndarray:
+        """One column per label; 0 for labels that were not in the learner's sample."""
+        given = np.asarray(learner.predict_proba(X), dtype=float)
+        known = np.asarray(getattr(learner, "classes_", self.labels))
+        if given.shape != (X.shape[0], known.size) or not np.isin(known, self.labels).all():
+            raise ValueError(
+                f"predict_proba returned shape {given.shape} for {X.shape[0]} rows and the classes"
+                f" {self.labels.tolist()}"
+            )
+        _finite(given, "predict_proba")
+        if (given < 0).any():
+            row = int(np.flatnonzero((given < 0).any(axis=1))[0])
+            raise ValueError(
+                f"predict_proba returned {given[row].tolist()} for row {row}; probabilities must not be"
+                " negative"
+            )
+        if known.size == self.labels.size:
+            return given
+        shares = np.zeros((given.shape[0], self.labels.size))
+        shares[:, np.searchsorted(self.labels, known)] = given
+        return shares
+
+
+def _one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
+    if predicted.ndim == 2 and predicted.shape[1] == 1:
+        predicted = predicted[:, 0]
+    if predicted.shape != (X.shape[0],):
+        raise ValueError(
+            f"predict returned shape {predicted.shape} for {X.shape[0]} rows, not one value per row"
+        )
+    return predicted
+
+
+def _finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
+    """The predictions; a ValueError if one is NaN or infinite."""
+    if not np.isfinite(predicted).all():
+        by_row = predicted.reshape(predicted.shape[0], -1)
+        row = int(np.flatnonzero(~np.isfinite(by_row).all(axis=1))[0])
+        raise ValueError(
+            f"{method} returned {predicted[row]} for row {row}; predictions must be finite"
+        )
+    return predicted
+
+
+class ForeignLearner:
+    """Clones of an estimator, fitted to one table under changing weights."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        *,
+        output_kind: str,
+        labels: np.ndarray,
+        reweighting: Reweighting,
+    ):
+        self.estimator, self.X = estimator, X
+        self.reweighting = reweighting
+        classifier = is_classifier(estimator)
+        if output_kind in ("classes", "probabilities") and not classifier:
+            raise needs_classifier(estimator, output_kind)
+        needs_probabilities = classifier and output_kind in ("numbers", "probabilities")
+        if needs_probabilities and not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no predict_proba, which variant='real' and 'gentle' need of"
+                " a classifier; pass a classifier that has it, or use variant='discrete'"
+            )
+        self.adapter = LabelAdapter(output_kind, labels, classifier)
+        self.takes_weight = has_fit_parameter(estimator, "sample_weight")
+        self.round = 0  # of the last call of fit, for error messages
+
+    @property
+    def attempts(self) -> int:
+        return self.reweighting.attempts
+
+    @property
+    def vc_dim(self) -> float | None:
+        from sklearn.tree import BaseDecisionTree
+
+        is_tree = isinstance(self.estimator, BaseDecisionTree) and self.adapter.classifier
+        if is_tree and len(self.X.shape) == 2:
+            return vc_dim_of(self.estimator, self.X.shape[1])
+        return None
+
+    @property
+    def finds_optimum(self) -> bool:
+        return False  # not known
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
+        self.round = round_
+        importance = self.reweighting(weight, round_, attempt)
+        random = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])
+        learner = seeded_clone(self.estimator, random)
+        y = self.adapter.target(target)
+        try:
+            return self._fitted(learner, y, importance)
+        except Exception as error:
+            raise error_of_round(error, learner, round_) from error
+
+    def _fitted(self, learner: Any, y: np.ndarray, importance: np.ndarray) -> Any:
+        if not self.reweighting.is_random and self.takes_weight:
+            return learner.fit(self.X, y, sample_weight=importance)
+        if self.takes_weight:
+            # A row that was drawn k times is one row of weight k: the same fit, with fewer rows.
+            rows = np.flatnonzero(importance)
+            return self._fit_or_constant(learner, rows, y, sample_weight=importance[rows])
+        rows = np.repeat(np.arange(importance.size), importance.astype(np.intp))
+        return self._fit_or_constant(learner, rows, y)
+
+    def _fit_or_constant(
+        self, learner: Any, rows: np.ndarray, y: np.ndarray, **weight: np.ndarray
+    ) -> Any:
+        """The fitted learner; a constant if the sample has one class and the learner needs two."""
+        X, y = rows_of(self.X, rows), y[rows]
+        try:
+            return learner.fit(X, y, **weight)
+        except ValueError:
+            if not self.adapter.classifier or (y != y[0]).any():
+                raise
+        from sklearn.dummy import DummyClassifier
+
+        return DummyClassifier(strategy="most_frequent").fit(X, y)
+
+    def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
+        return self.predict(hypothesis, self.X)
+
+    def predict(self, hypothesis: Any, X: Any) -> np.ndarray:
+        try:
+            return self.adapter(hypothesis, X)
+        except Exception as error:
+            raise error_of_round(error, hypothesis, self.round) from error

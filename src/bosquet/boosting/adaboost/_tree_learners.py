@@ -1,0 +1,293 @@
+"""Bosquet's decision trees as weak learners: columns are prepared once, a tree is grown in each round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet import _core
+from bosquet._parameters import check_parameters
+from bosquet._sklearn import clone
+from bosquet.boosting._inputs import instruction_set, threads_for
+from bosquet.boosting.adaboost._weak_learners import (
+    SAMPLES_TRIED,
+    Reweighting,
+    learned_bins,
+    needs_classifier,
+)
+from bosquet.boosting.adaboost.bounds import vc_dim_of
+from bosquet.data import TableEncoder, n_rows
+from bosquet.trees._growing import (
+    TreeTarget,
+    cart_fit,
+    class_shares,
+    code_table,
+    empty_ensemble,
+    growing_options,
+)
+
+# Odd, so that the keys of the rounds run through all 2^64 values before one is repeated.
+KEY_STEP = 0x9E3779B97F4A7C15
+
+# Parameters that the engine of gradient boosting does not have, with the value at which they do nothing.
+NOT_IN_THE_ENGINE: dict[str, Any] = {
+    "max_features": None,
+    "min_weight_fraction_leaf": 0.0,
+    "min_impurity_decrease": 0.0,
+    "min_samples_split": 2,
+    "max_nodes": None,
+    "monotonic_cst": None,
+}
+
+# In units of an average row: rows far lighter than this vanish in sums of single precision.
+LIGHTEST_LEAF = 1e-3
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """A tree in an ensemble of its own, whose leaves hold class shares or numbers, and its outputs."""
+
+    alone: _core.Ensemble
+    arrays: dict[str, Any]
+    leaf_outputs: np.ndarray
+
+    def add_to(self, ensemble: _core.Ensemble, value: np.ndarray) -> None:
+        """Append the tree with `value` (nodes, outputs) in its leaves."""
+        arrays = self.arrays
+        _core.add_tree(
+            ensemble,
+            arrays["feature"],
+            np.where(np.isnan(arrays["threshold"]), 0.0, arrays["threshold"]),
+            arrays["left"],
+            arrays["missing_left"],
+            arrays["left_categories"],
+            np.ascontiguousarray(np.where(np.isfinite(value), value, 0.0)),
+            arrays["gain"].astype(float),
+            arrays["cover"].astype(float),
+        )
+
+
+@dataclass(frozen=True)
+class GrownRule(TreeRule):
+    """A tree with its outputs on the training rows."""
+
+    outputs: np.ndarray
+
+
+def tree_learner(
+    estimator: Any,
+    columns: Any,
+    encoder: TableEncoder,
+    *,
+    output_kind: str,
+    n_classes: int,
+    reweighting: Reweighting,
+    threads: int,
+    split: str,
+    max_bins: int,
+) -> TreeLearner:
+    """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
+    options: dict[str, Any] = {
+        "output_kind": output_kind,
+        "n_classes": n_classes,
+        "reweighting": reweighting,
+        "threads": threads,
+        "max_bins": max_bins,
+    }
+    if split == "histogram" and engine_can_grow(
+        estimator, encoder, output_kind, n_classes, reweighting
+    ):
+        return BinnedTreeLearner(estimator, columns, encoder, **options)
+    return TreeLearner(estimator, columns, encoder, split=split, **options)
+
+
+def engine_can_grow(
+    estimator: Any,
+    encoder: TableEncoder,
+    output_kind: str,
+    n_classes: int,
+    reweighting: Reweighting,
+) -> bool:
+    """Whether the engine of gradient boosting can grow this tree: two classes by Gini, numbers by squares."""
+    if reweighting.is_random or output_kind == "classes" or n_classes > 2:
+        return False
+    if any(encoder.categories) or estimator.criterion not in ("gini", "squared_error"):
+        return False
+    if not isinstance(estimator.min_samples_leaf, int | np.integer):
+        return False
+    leaves = estimator.max_leaf_nodes or 2 ** min(estimator.max_depth or 64, 64)
+    if leaves > 65_535:
+        return False
+    return all(getattr(estimator, name) == value for name, value in NOT_IN_THE_ENGINE.items())
+
+
+class TreeLearner:
+    """A decision tree of Bosquet under changing weights; the columns are coded once."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        columns: Any,
+        encoder: TableEncoder,
+        *,
+        output_kind: str,
+        n_classes: int,
+        reweighting: Reweighting,
+        threads: int,
+        split: str,
+        max_bins: int,
+    ):
+        from bosquet.trees.cart import CHECKS, DecisionTreeClassifier
+
+        check_parameters(estimator, CHECKS)
+        estimator._check_criterion()
+        self.classifier = isinstance(estimator, DecisionTreeClassifier)
+        if output_kind in ("classes", "probabilities") and not self.classifier:
+            raise needs_classifier(estimator, output_kind)
+        self.columns, self.encoder = columns, encoder
+        self.output_kind, self.n_classes = output_kind, n_classes
+        self.reweighting = reweighting
+        rows = n_rows(columns)
+        self.threads = threads_for(rows, encoder.n_features, threads)
+        self.template = clone(estimator)
+        self.template.n_samples_fit_ = rows
+        self.table = code_table(
+            columns,
+            encoder,
+            exact=split == "exact",
+            threads=self.threads,
+            max_bins=max_bins,
+            seed=reweighting.seed,
+        )
+
+    @property
+    def attempts(self) -> int:
+        return self.reweighting.attempts
+
+    @property
+    def vc_dim(self) -> float | None:
+        if any(self.encoder.categories) or not self.classifier:
+            return None
+        return vc_dim_of(self.template, self.encoder.n_features)
+
+    @property
+    def finds_optimum(self) -> bool:
+        return False  # a tree is grown greedily
+
+    def fit(
+        self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
+    ) -> TreeRule:
+        importance = self.reweighting(weight, round_, attempt)
+        tree_target = self._target(target)
+        options = growing_options(self.template, self.encoder, float(importance.sum()))
+        grower = cart_fit(self.table, tree_target, importance, options, self.threads)
+        key = self.reweighting.seed + (SAMPLES_TRIED * round_ + attempt + 1) * KEY_STEP
+        alone = empty_ensemble(self.encoder, tree_target)
+        grower.grow_one(key % 2**64).add_to(alone)
+        arrays = alone.tree_arrays(0)
+        value = arrays["value"].reshape(arrays["feature"].size, -1)
+        return TreeRule(alone, arrays, self._outputs(value))
+
+    def _target(self, target: np.ndarray) -> TreeTarget:
+        if not self.classifier:
+            return TreeTarget.of_numbers(np.asarray(target, dtype=float)[None])
+        if self.output_kind == "classes" or self.n_classes > 2:
+            return TreeTarget.of_classes(target, self.n_classes)
+        return TreeTarget.of_classes(target > 0, 2)
+
+    def _outputs(self, value: np.ndarray) -> np.ndarray:
+        """Outputs of the learner's kind from the values of leaves: class shares, or numbers."""
+        if not self.classifier:
+            return np.clip(value[:, 0], -1, 1) if self.output_kind == "signs" else value[:, 0]
+        if self.output_kind == "signs":
+            return np.where(value[:, 0] > 0.5, 1.0, -1.0)
+        if self.output_kind == "numbers":
+            return 2 * value[:, 0] - 1
+        shares = class_shares(value)
+        return np.nan_to_num(shares).argmax(axis=1) if self.output_kind == "classes" else shares
+
+    def predict_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
+        return self._outputs(hypothesis.alone.predict_raw(self.columns, 0, 1, self.threads))
+
+    def predict(self, hypothesis: TreeRule, X: Any) -> np.ndarray:
+        raw = hypothesis.alone.predict_raw(
+            self.encoder.transform(X, owner=type(self).__name__), 0, 1, self.threads
+        )
+        return self._outputs(raw)
+
+
+class BinnedTreeLearner(TreeLearner):
+    """A tree on bins, grown by the engine of gradient boosting.
+
+    For two classes the decrease of the Gini index is that of the squared error of the signs, (Σwy)²/Σw on
+    each side: the gain of a gradient tree with gradients -w y and hessians w. The engine grows it on integer
+    histograms in a fraction of the time. The table is binned once.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        columns: Any,
+        encoder: TableEncoder,
+        *,
+        output_kind: str,
+        n_classes: int,
+        reweighting: Reweighting,
+        threads: int,
+        max_bins: int,
+    ):
+        from bosquet.trees.cart import CHECKS, DecisionTreeClassifier
+
+        check_parameters(estimator, CHECKS)
+        self.classifier = isinstance(estimator, DecisionTreeClassifier)
+        self.columns, self.encoder = columns, encoder
+        self.output_kind, self.n_classes, self.reweighting = output_kind, n_classes, reweighting
+        self.template = clone(estimator)
+        self.rows = n_rows(columns)
+        self.threads = threads_for(self.rows, encoder.n_features, threads)
+        bins = learned_bins(columns, encoder, max_bins, self.threads, reweighting.seed)
+        isa = instruction_set()
+        matrix = _core.bin_table(columns, bins, isa, self.threads)
+        loss = _core.Loss("squared_error", 1, 1, [])
+        targets = np.zeros((1, self.rows))  # not used: `fit` passes the gradients
+        self.engine = _core.Fit(
+            matrix, bins, targets, np.zeros(0), loss, self._options(), isa, self.threads
+        )
+
+    def _options(self) -> dict[str, Any]:
+        best_first = self.template.max_leaf_nodes is not None
+        return {
+            "depth_wise": not best_first,
+            "max_leaf_nodes": self.template.max_leaf_nodes or 65_535,
+            "max_depth": self.template.max_depth or 0,
+            "min_samples_leaf": int(self.template.min_samples_leaf),
+            "min_child_weight": LIGHTEST_LEAF,
+            "l2_regularization": 0.0,
+            "learning_rate": 1.0,
+            "newton": True,
+        }
+
+    def fit(
+        self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
+    ) -> GrownRule:
+        importance = self.reweighting(weight, round_, attempt)
+        pairs = np.empty((1, self.rows, 2), dtype=np.float32)
+        pairs[0, :, 0], pairs[0, :, 1] = -importance * target, importance
+        alone = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.categories)
+        self.engine.start_from(np.zeros(1))
+        self.engine.round(alone, pairs)
+        arrays = alone.tree_arrays(0)
+        leaf_outputs = self._outputs(arrays["value"][:, None])
+        return GrownRule(alone, arrays, leaf_outputs, self._outputs(self.engine.raw().T))
+
+    def _outputs(self, value: np.ndarray) -> np.ndarray:
+        # A Newton step -Σg/Σh is the weighted mean of the target. The leaves of a classification tree hold
+        # the share of the second class instead of the mean of the signs.
+        return super()._outputs((1 + value) / 2 if self.classifier else value)
+
+    def predict_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
+        if isinstance(hypothesis, GrownRule):
+            return hypothesis.outputs
+        return super().predict_training_rows(hypothesis)

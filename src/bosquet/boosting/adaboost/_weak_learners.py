@@ -1,0 +1,413 @@
+"""Weak learners behind one small interface: native stumps, native trees, and any estimator.
+
+A boosting loop asks a learner for a hypothesis under a distribution over the training rows, then for the
+outputs of the hypothesis on these rows. The outputs are of one of these kinds (`output_kind`):
+
+    "signs"          -1 or +1, or a value between (a regressor's predictions are clipped to [-1, 1])
+    "classes"        class numbers 0, 1, ..., n_classes - 1
+    "probabilities"  (rows, n_classes)
+    "numbers"        any number: a regressor's prediction, or 2p - 1 of a classifier
+    "labels"         (n_classes, rows) of -1 and +1: for each class, whether the row belongs to it
+
+and the target given to `fit` is of the same kind (signs, for "probabilities" of two classes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import expit
+
+from bosquet import _core
+from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
+from bosquet._warnings import warn_user
+from bosquet.boosting._inputs import EDGE_ROWS, instruction_set, shaped, threads_for
+from bosquet.boosting.adaboost._votes import IDENTITY, AsVote, LearnerVote, TreeVote, Vote
+from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
+from bosquet.data import TableEncoder, n_rows, take_rows
+
+# A sample may be unlucky; only after this many samples without an edge the learner counts as no better than
+# chance.
+SAMPLES_TRIED = 10
+
+
+class WeakLearner(Protocol):
+    """The interface that a boosting loop uses."""
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
+        """A hypothesis fitted with `weight`; if samples are drawn, each `attempt` draws another one."""
+
+    def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
+        """Outputs of a hypothesis on the rows to which it was fitted."""
+
+    def predict(self, hypothesis: Any, X: Any) -> np.ndarray:
+        """Outputs of a hypothesis on new rows, in any container."""
+
+    @property
+    def attempts(self) -> int:
+        """How many hypotheses to try before the learner counts as no better than chance."""
+
+    @property
+    def vc_dim(self) -> float | None:
+        """An upper bound on the VC dimension of its hypotheses, None if none is known."""
+
+    @property
+    def finds_optimum(self) -> bool:
+        """Whether `fit` returns the hypothesis with the smallest weighted error of all.
+
+        Only then the result bounds what any vote of such hypotheses can reach.
+        """
+
+
+@dataclass(frozen=True)
+class Reweighting:
+    """How the distribution over the rows reaches a learner: one weight per row.
+
+    Weights are passed with mean 1, not sum 1: a learner with a penalty (an SVC and its C) takes a row of
+    weight 1 for one row, and weights that sum to 1 would look like a sample of a single row. A bootstrap
+    sample is passed as the number of times that each row was drawn. With `strata`, every class is first
+    undersampled to the size of the smallest class.
+
+    The draws depend on the seed, the round and the attempt only, and use NumPy's legacy generator, whose
+    streams are frozen: they are the same in every version.
+    """
+
+    seed: int
+    resample: bool = False
+    strata: np.ndarray | None = None  # class numbers
+
+    @property
+    def is_random(self) -> bool:
+        """Whether another attempt may give another hypothesis."""
+        return self.resample or self.strata is not None
+
+    @property
+    def attempts(self) -> int:
+        return SAMPLES_TRIED if self.is_random else 1
+
+    def __call__(self, weight: np.ndarray, round_: int, attempt: int = 0) -> np.ndarray:
+        if not self.is_random:
+            return weight * (weight.size / weight.sum())
+        random = np.random.RandomState([self.seed, round_, attempt])
+        rows = weight.size
+        if self.strata is not None:
+            kept = self._balanced(random)
+            weight, rows = np.where(kept, weight, 0.0), int(kept.sum())
+            if not weight.any():  # all kept rows have weight 0: give them equal weights
+                weight = kept.astype(float)
+        if not self.resample:
+            return weight * (rows / weight.sum())
+        return _times_drawn(weight, rows, random)
+
+    def _balanced(self, random: np.random.RandomState) -> np.ndarray:
+        """Mask of the kept rows: as many of each class as the smallest has, drawn without replacement."""
+        assert self.strata is not None
+        kept = np.zeros(self.strata.size, dtype=bool)
+        counts = np.bincount(self.strata)
+        smallest = counts[counts > 0].min()
+        for number in np.flatnonzero(counts):
+            members = np.flatnonzero(self.strata == number)
+            kept[random.permutation(members)[:smallest]] = True
+        return kept
+
+
+def _times_drawn(weight: np.ndarray, draws: int, random: np.random.RandomState) -> np.ndarray:
+    """How often each row occurs in `draws` draws with replacement, in proportion to its weight."""
+    steps = np.cumsum(weight)
+    # Sorting does not change the counts, and makes the searches fast.
+    marks = np.sort(random.random_sample(draws)) * steps[-1]
+    drawn = np.searchsorted(steps, marks, side="right")
+    last = np.flatnonzero(weight)[-1]  # rounding may lead past the last row with a weight
+    return np.bincount(np.minimum(drawn, last), minlength=weight.size).astype(float)
+
+
+# ---------------------------------------------------------------- tables and checks
+def needs_classifier(estimator: Any, output_kind: str) -> ValueError:
+    return ValueError(
+        f"{type(estimator).__name__} is not a classifier and cannot predict {output_kind}; pass a classifier,"
+        " or use variant='discrete' or 'gentle', which accept a regressor for two classes"
+    )
+
+
+def is_native(estimator: Any) -> bool:
+    """Whether the core fits this learner: a stump, or a tree of Bosquet without pruning or class weights."""
+    if estimator is None:
+        return True
+    from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return False
+    plain = estimator.pruning is None and estimator.ccp_alpha == 0
+    of_classes = [getattr(estimator, name, None) for name in ("class_weight", "priors", "costs")]
+    return plain and estimator.missing == "direction" and all(value is None for value in of_classes)
+
+
+def open_table(
+    estimator: Any, X: Any, *, categorical_features: Any = "from_dtype", owner: str
+) -> tuple[TableEncoder, Any]:
+    """The fitted encoder of X, and the table for the learner: columns for the core, otherwise X itself."""
+    native = is_native(estimator)
+    encoder, columns = TableEncoder.fit(
+        X, categorical_features=categorical_features if native else "from_dtype", owner=owner
+    )
+    return encoder, columns if native else shaped(X)
+
+
+def some_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:
+    """Selected rows of a table from `open_table`."""
+    return take_rows(table, rows) if is_native(estimator) else rows_of(table, rows)
+
+
+def count_rows(estimator: Any, table: Any) -> int:
+    """Number of rows of a table from `open_table`."""
+    return n_rows(table) if is_native(estimator) else table.shape[0]
+
+
+# ------------------------------------------------------------------- the factories
+def weak_learner(
+    estimator: Any,
+    X: Any,
+    *,
+    output_kind: str,
+    n_classes: int = 2,
+    encoder: TableEncoder,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    reweight: str = "weights",
+    strata: np.ndarray | None = None,
+    labels: np.ndarray | None = None,
+    split: str = "exact",
+    max_bins: int = 255,
+) -> WeakLearner:
+    """The weak learner for `estimator`, on the table X from `open_table`.
+
+    Parameters
+    ----------
+    estimator : None (a native stump), a tree of Bosquet, or any scikit-learn estimator
+    output_kind : the kind of outputs, see the module
+    reweight : "weights" or "resample"
+        Pass the weights, or draw a bootstrap sample with them. Estimators without `sample_weight`
+        always get samples, with a warning.
+    strata : class numbers, optional
+        Undersample every class to the size of the smallest, at random in each round.
+    labels : array, optional
+        The classes as the estimator sees them; for signs, -1 is labels[0] and +1 is labels[1].
+    split, max_bins : "exact" or "histogram", and the number of bins of the latter, for native learners
+    """
+    # These modules build on this one.
+    from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
+    from bosquet.boosting.adaboost._tree_learners import tree_learner
+
+    resample = reweight == "resample"
+    native = is_native(estimator)
+    if not native and not resample and not has_fit_parameter(estimator, "sample_weight"):
+        warn_user(
+            f"{type(estimator).__name__}.fit has no sample_weight; it is fitted to samples drawn with the"
+            " weights, as with reweight='resample'",
+            UserWarning,
+        )
+        resample = True
+    reweighting = Reweighting(seed, resample, strata)
+    if output_kind == "labels" and estimator is not None:
+        one = weak_learner(
+            estimator,
+            X,
+            output_kind="signs",
+            encoder=encoder,
+            n_jobs=n_jobs,
+            seed=seed,
+            reweight="resample" if resample else "weights",
+            strata=strata,
+            split=split,
+            max_bins=max_bins,
+        )
+        return OnePerClass(one, n_classes)
+    if not native:
+        if labels is None:
+            labels = np.arange(n_classes) if output_kind == "classes" else np.array([-1, 1])
+        return ForeignLearner(
+            estimator, X, output_kind=output_kind, labels=labels, reweighting=reweighting
+        )
+    options: dict[str, Any] = {
+        "output_kind": output_kind,
+        "n_classes": n_classes,
+        "reweighting": reweighting,
+        "threads": effective_threads(n_jobs),
+        "split": split,
+        "max_bins": max_bins,
+    }
+    if estimator is None:
+        return StumpLearner(X, encoder, **options)
+    return tree_learner(estimator, X, encoder, **options)
+
+
+def new_vote(
+    learner: WeakLearner,
+    encoder: TableEncoder,
+    *,
+    outputs: int = 1,
+    as_vote: AsVote = IDENTITY,
+    at_once: bool = False,
+) -> Vote:
+    """An empty vote: of trees of the core for a native learner, otherwise of learners.
+
+    `as_vote` turns the outputs of a hypothesis into what it adds. With `at_once` a hypothesis adds to all
+    outputs, otherwise there is one hypothesis per output.
+    """
+    inner = learner.learner if isinstance(learner, OnePerClass) else learner
+    adapter = getattr(inner, "adapter", None)  # of a ForeignLearner
+    if adapter is not None:
+        return LearnerVote(adapter, as_vote, outputs, at_once)
+    ensemble = _core.Ensemble(
+        encoder.n_features, outputs, [0.0] * outputs, encoder.categories, vector_leaves=at_once
+    )
+    return TreeVote(ensemble, as_vote)
+
+
+class OnePerClass:
+    """One hypothesis per class, which separates it from the others with the weights of that class."""
+
+    def __init__(self, learner: WeakLearner, n_classes: int):
+        self.learner, self.n_classes = learner, n_classes
+
+    @property
+    def attempts(self) -> int:
+        return self.learner.attempts
+
+    @property
+    def vc_dim(self) -> float | None:
+        return self.learner.vc_dim
+
+    @property
+    def finds_optimum(self) -> bool:
+        return self.learner.finds_optimum
+
+    def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
+        return [
+            self.learner.fit(target[k], weight[k], round_, self.n_classes * attempt + k)
+            for k in range(self.n_classes)
+        ]
+
+    def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
+        return np.stack([self.learner.predict_training_rows(one) for one in hypothesis])
+
+    def predict(self, hypothesis: Any, X: Any) -> np.ndarray:
+        return np.stack([self.learner.predict(one, X) for one in hypothesis])
+
+
+# ------------------------------------------------------------------ native stumps
+def learned_bins(
+    columns: Any, encoder: TableEncoder, max_bins: int, threads: int, seed: int
+) -> _core.Bins:
+    return _core.learn_bins(
+        columns, encoder.categories, np.zeros(0), max_bins, EDGE_ROWS, seed, threads
+    )
+
+
+@dataclass(frozen=True)
+class StumpRule:
+    """A stump of the core, and its outputs on the left and on the right."""
+
+    stump: _core.Stump
+    leaf_outputs: np.ndarray
+
+    def add_to(self, ensemble: _core.Ensemble, value: np.ndarray) -> None:
+        """Append the stump as a tree with `value` (2, outputs) in its leaves."""
+        self.stump.add_to(ensemble, 1.0, np.ascontiguousarray(value))
+
+
+class StumpLearner:
+    """The best stump under the weights: one threshold (or set of categories) on one column.
+
+    The criterion depends on the kind of outputs: the weighted 0-1 error for signs, classes and labels, the
+    sum Z of the next weights for probabilities, the squared error for numbers.
+    """
+
+    def __init__(
+        self,
+        columns: Any,
+        encoder: TableEncoder,
+        *,
+        output_kind: str,
+        n_classes: int,
+        reweighting: Reweighting,
+        threads: int,
+        split: str,
+        max_bins: int,
+    ):
+        self.encoder, self.output_kind, self.n_classes = encoder, output_kind, n_classes
+        self.reweighting = reweighting
+        threads = threads_for(n_rows(columns), encoder.n_features, threads)
+        bins = None
+        if split == "histogram":
+            bins = learned_bins(columns, encoder, max_bins, threads, reweighting.seed)
+        self.search = _core.StumpSearch(
+            columns, encoder.categories, bins, instruction_set(), threads
+        )
+
+    @property
+    def attempts(self) -> int:
+        return self.reweighting.attempts
+
+    @property
+    def vc_dim(self) -> float | None:
+        if any(self.encoder.categories):
+            return None
+        return vc_dim_of_stumps(self.encoder.n_features)
+
+    @property
+    def finds_optimum(self) -> bool:
+        """True for signs on all rows; the other criteria are not the error."""
+        return self.output_kind == "signs" and not self.reweighting.is_random
+
+    def fit(
+        self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
+    ) -> StumpRule:
+        if self.output_kind == "labels":
+            return self._rule(
+                self.search.best_of_signs(target, self._by_label(weight, round_, attempt))
+            )
+        importance = self.reweighting(weight, round_, attempt)
+        if self.output_kind == "classes":
+            numbers = np.ascontiguousarray(target, dtype=np.uint32)
+            return self._rule(self.search.best_of_classes(numbers, self.n_classes, importance))
+        criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
+        return self._rule(self.search.best(target, importance, criterion[self.output_kind]))
+
+    def _by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
+        """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
+        if not self.reweighting.is_random:
+            return weight
+        of_rows = weight.sum(axis=0)
+        return weight / of_rows * self.reweighting(of_rows, round_, attempt)
+
+    def _rule(self, stump: _core.Stump) -> StumpRule:
+        values = stump.values
+        return StumpRule(stump, self._outputs(values.T if values.shape[1] > 1 else values[:, 0]))
+
+    def _outputs(self, values: np.ndarray) -> np.ndarray:
+        """Outputs of the learner's kind from the values of the core."""
+        if self.output_kind == "classes":
+            return values.astype(np.intp)
+        if self.output_kind == "probabilities":
+            # The values of the core's stump are half the log-odds.
+            return np.column_stack([expit(-2 * values), expit(2 * values)])
+        return values
+
+    def predict_training_rows(self, hypothesis: StumpRule) -> np.ndarray:
+        return self._outputs(hypothesis.stump.on_rows(self.search))
+
+    def predict(self, hypothesis: StumpRule, X: Any) -> np.ndarray:
+        width = hypothesis.stump.values.shape[1]
+        alone = _core.Ensemble(
+            self.encoder.n_features,
+            width,
+            [0.0] * width,
+            self.encoder.categories,
+            vector_leaves=width > 1,
+        )
+        hypothesis.stump.add_to(alone, 1.0)
+        raw = alone.predict_raw(self.encoder.transform(X, owner=type(self).__name__), 0, 1)
+        return self._outputs(raw.T if width > 1 else raw[:, 0])

@@ -1,0 +1,330 @@
+"""BrownBoost: boosting with a limited time, which gives up on rows that stay misclassified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import erf
+
+from bosquet._fitted import reads_fit_snapshot
+from bosquet._parameters import Check, number
+from bosquet._warnings import warn_user
+from bosquet.boosting._rounds import Ending, LoopResult, all_rounds, by_callback, next_round
+from bosquet.boosting.adaboost._base import CHECKS as COMMON
+from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
+from bosquet.boosting.adaboost._brownian import (
+    PotentialCurve,
+    potential,
+    row_weights,
+    take_step,
+    time_for,
+)
+from bosquet.boosting.adaboost._stagewise import (
+    CHANCE,
+    BoostingRound,
+    TwoClasses,
+    VoteStep,
+    Weights,
+    boost,
+)
+from bosquet.boosting.adaboost._votes import TwoClassDecision
+from bosquet.boosting.adaboost.certificate import Certificate
+
+# For a longer time erfc(sqrt(c)) is too small for double precision.
+LONGEST_TIME = 500.0
+
+CHECKS: dict[str, Check] = {
+    **COMMON,
+    "c": number(0, LONGEST_TIME, open_low=True, none=True),
+    "target_error": number(0, 1, open_low=True, open_high=True),
+    "least_edge": number(0, 1),
+}
+
+
+class Brownian(TwoClasses):
+    """BrownBoost as a variant of the stagewise loop, with the remaining time as additional state."""
+
+    def __init__(self, y: np.ndarray, share: np.ndarray, c: float, least_edge: float):
+        super().__init__(y, share)
+        self.c, self.least_edge = c, least_edge
+        self.time_left = c
+        self.times: list[float] = []
+        self.has_signs = True  # whether all hypotheses predict -1 or +1
+
+    def weights(self, f: np.ndarray) -> Weights | None:
+        if self.time_left <= 0:
+            return None
+        return Weights(row_weights(self.y * f, self.time_left, self.c, self.share), None)
+
+    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        agreement = self.y * vote
+        edge = float((w * agreement).sum())
+        if not edge > self.least_edge + CHANCE:
+            if not self.times and edge > CHANCE:
+                raise ValueError(
+                    f"least_edge={self.least_edge:g} is too large: the edge of the first hypothesis is only"
+                    f" {edge:.6g}; pass a smaller least_edge"
+                )
+            return None
+        curve = PotentialCurve(agreement, self.y * f, self.time_left, self.c, self.share)
+        found = take_step(curve, self.least_edge)
+        self.time_left -= found.time
+        self.times.append(found.time)
+        sizes = np.abs(vote)
+        self.has_signs = self.has_signs and bool((sizes == 1).all())
+        largest = float(sizes.max())
+        is_last = self.time_left <= 0
+        return VoteStep(
+            found.alpha, found.alpha * largest, self.error_of(vote, w), found.alpha, is_last
+        )
+
+    def potential(self, f: np.ndarray) -> float:
+        return potential(self.y * f, self.time_left, self.c, self.share)
+
+
+class BrownBoostStepper:
+    """The rounds of BrownBoost, and the potential after each of them (see `_rounds.run_rounds`)."""
+
+    def __init__(self, rows: SignedRows, variant: Brownian, vote: Any):
+        self.terms, self.variant = vote, variant
+        self.f = variant.zero_vote()
+        self.loop = boost(rows.learner, variant, vote, f=self.f)
+        self.potentials = [variant.potential(self.f)]
+        self.rounds: list[BoostingRound] = []
+        self.ending: Ending | None = None
+
+    def step(self) -> bool:
+        found, self.ending = next_round(self.loop)
+        if found is None:
+            return False
+        self.rounds.append(found)
+        self.potentials.append(self.variant.potential(self.f))
+        return True
+
+    def train_loss(self) -> float:
+        return self.rounds[-1].training_error
+
+    def validation_loss(self) -> None:
+        return None
+
+
+class ErrorFunctionProbability:
+    """The probability (1 + erf(f / sqrt(c))) / 2 of the second class."""
+
+    def __init__(self, c: float):
+        self.c = c
+
+    def probability(self, f: np.ndarray) -> np.ndarray:
+        return (1 + erf(f / math.sqrt(self.c))) / 2
+
+
+class BrownBoostClassifier(VoteClassifier):
+    r"""BrownBoost: boosting that gives up on rows that stay misclassified, for noisy labels.
+
+    In AdaBoost the weight of a misclassified row grows without limit, so outliers dominate.
+    BrownBoost has a limited time, c at the start. With the remaining time s, a row of margin
+    :math:`r_i = y_i f(x_i)` has the weight
+
+    .. math:: w_i \propto e^{-(r_i + s)^2 / c}
+
+    It is largest for rows that can still be classified correctly in the remaining time (r near -s), and
+    small both for large margins and for very negative ones. A hypothesis gets the weight :math:`\alpha` at
+    the cost of the time t, such that the potential
+
+    .. math:: \Phi = \sum_i \left[ 1 - \operatorname{erf} \frac{r_i + s}{\sqrt c} \right]
+
+    does not change, and the hypothesis has no edge left. When no time is left (s = 0), the potential of
+    every misclassified row is at least 1, and their sum is the potential at the start: so the training
+    error is at most :math:`1 - \operatorname{erf} \sqrt c`, the target error. As c grows, BrownBoost
+    becomes AdaBoost (with margins doubled).
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, default=None
+        The learner; None is a native stump. Predictions of a regressor are clipped to [-1, 1].
+    n_estimators : int, default=1000
+        Largest number of rounds. There is a warning if time is left after them.
+    c : float, default=None
+        The time at the start, at most 500. None: the time for `target_error`.
+    target_error : float, default=0.1
+        The bound on the training error, :math:`c = \operatorname{erfinv}(1 - \varepsilon)^2`. The
+        potential of a row that is given up is nearly 2, so twice the share of wrong labels is a first
+        guess; cross-validation finds a better value. With a smaller one BrownBoost is like AdaBoost and
+        needs many rounds, with a larger one it gives up too many rows.
+    least_edge : float, default=0.0
+        A round ends when the edge of its hypothesis has decreased to this value (Freund's nu), and the fit
+        when no hypothesis has a larger edge. With a value above 0, steps are shorter and more are needed.
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Largest number of bins of a column for split="histogram".
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        For native learners.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
+        stops the fit.
+    verbose : int, default=0
+        1: a progress bar.
+    n_jobs : int or None, default=None
+        Number of threads; None: all. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Seed of random learners.
+
+    Attributes
+    ----------
+    classes_ : array of the two labels
+    c_ : float
+        The time at the start.
+    time_left_ : float
+        The remaining time; 0 unless the rounds ended before.
+    times_ : array of shape (n_rounds,)
+        The time that each round cost.
+    potential_ : array of shape (n_rounds + 1,)
+        The mean potential of the rows at the start and after each round; all values are equal.
+    estimators_ : list
+        The hypotheses.
+    estimator_weights_, estimator_errors_ : arrays of shape (n_rounds,)
+        alpha, and the weighted error of each hypothesis in its round.
+    certificate_ : Certificate
+    feature_importances_ : array of shape (n_features,)
+        Mean over the hypotheses, weighted by their votes.
+    stopped_because_ : str
+        Why the rounds ended. There is a warning if time was left.
+
+    Examples
+    --------
+    One label in ten is wrong:
+
+    >>> import numpy as np
+    >>> from bosquet import AdaBoostClassifier, BrownBoostClassifier
+    >>> random = np.random.default_rng(0)
+    >>> X = random.uniform(-1, 1, size=(1000, 5))
+    >>> truth = np.where(X.sum(axis=1) > 0, 1, -1)
+    >>> y = np.where(random.random(1000) < 0.1, -truth, truth)
+    >>> brown = BrownBoostClassifier(target_error=0.2).fit(X[:500], y[:500])
+    >>> ada = AdaBoostClassifier(n_estimators=400).fit(X[:500], y[:500])
+    >>> print(f"{brown.score(X[500:], truth[500:]):.2f} {ada.score(X[500:], truth[500:]):.2f}")
+    0.92 0.84
+
+    References
+    ----------
+    Freund, "An adaptive version of the boost by majority algorithm", Machine Learning 2001.
+    """
+
+    _checks = CHECKS
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 1000,
+        *,
+        c: float | None = None,
+        target_error: float = 0.1,
+        least_edge: float = 0.0,
+        split: str = "exact",
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        callbacks: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.c = c
+        self.target_error = target_error
+        self.least_edge = least_edge
+        self.split = split
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> BrownBoostClassifier:
+        rows = self._signed_rows(X, y, sample_weight)
+        c = time_for(self.target_error) if self.c is None else float(self.c)
+        variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
+        self.c_ = c  # set before the rounds: callbacks may ask for probabilities
+        stepper = BrownBoostStepper(rows, variant, self._vote)
+        history = LoopResult()
+        self._run(stepper, history)
+        self.time_left_ = max(0.0, variant.time_left)
+        self.times_, self.potential_ = np.asarray(variant.times), np.asarray(stepper.potentials)
+        self.estimator_weights_ = np.array([found.step.alpha for found in stepper.rounds])
+        self.estimator_errors_ = np.array([found.step.error for found in stepper.rounds])
+        self.n_iter_ = len(stepper.rounds)
+        self.certificate_ = self._certificate(rows, stepper, variant.has_signs)
+        self._report_ending(stepper, history)
+        return self
+
+    def _certificate(
+        self, rows: SignedRows, stepper: BrownBoostStepper, has_signs: bool
+    ) -> Certificate:
+        vc_dim, missing = rows.vc_dim(has_signs)
+        margins = rows.y * stepper.f / np.abs(self.estimator_weights_).sum()
+        other_weights = "the weights of BrownBoost are not exp(-y f)"
+        return Certificate.from_rounds(
+            variant="brownboost",
+            n_rows=rows.y.size,
+            errors=self.estimator_errors_,
+            alphas=self.estimator_weights_,
+            normalisers=None,
+            training_errors=[found.training_error for found in stepper.rounds],
+            margins=margins,
+            row_weight=rows.share,
+            vc_dim=vc_dim,
+            missing={
+                **missing,
+                "normalisers": other_weights,
+                "exponential_bound": other_weights,
+                "smallest_edge_bound": other_weights,
+            },
+        )
+
+    def _report_ending(self, stepper: BrownBoostStepper, history: LoopResult) -> None:
+        if self.time_left_ == 0:
+            self.stopped_because_ = "no time is left"
+            return
+        if history.stopped_by == "callback":
+            self.stopped_because_ = by_callback(self.n_iter_).reason
+            return
+        if stepper.ending is None:
+            self.stopped_because_ = all_rounds(self.n_iter_).reason
+            advice = "increase n_estimators or target_error"
+        else:
+            self.stopped_because_ = stepper.ending.reason
+            advice = "no hypothesis has an edge; increase target_error or use a stronger learner"
+        from sklearn.exceptions import ConvergenceWarning
+
+        warn_user(
+            f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds, so the"
+            f" training error may exceed target_error: {advice}",
+            ConvergenceWarning,
+        )
+
+    # --------------------------------------------------------------- predicting
+    @property
+    def _decision(self) -> TwoClassDecision:
+        return TwoClassDecision(ErrorFunctionProbability(self.c_))  # type: ignore[arg-type]
+
+    @reads_fit_snapshot
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the two classes; that of the second is (1 + erf(f / sqrt(c))) / 2."""
+        decision = self.decision_function(X)
+        return self._decision.probabilities(decision)
+
+    @reads_fit_snapshot
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Probabilities of the two classes with the first 1, 2, ... hypotheses."""
+        for f in self.staged_decision_function(X):
+            yield self._decision.probabilities(f)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

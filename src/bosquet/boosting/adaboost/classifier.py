@@ -1,0 +1,476 @@
+"""AdaBoost: a weighted vote of learners, each fitted with larger weights on misclassified rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet._fitted import reads_fit_snapshot, set_feature_attributes
+from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
+from bosquet._sklearn import check_is_fitted, is_classifier, seed_from
+from bosquet._targets import class_numbers, single_class_message, unique_classes
+from bosquet.boosting._inputs import check_learner
+from bosquet.boosting._rounds import (
+    Ending,
+    LoopResult,
+    RunStart,
+    all_rounds,
+    by_callback,
+    by_validation_set,
+    ending_of_all,
+    fingerprint,
+    split_rows,
+    start_of_run,
+    warn_of_ending,
+)
+from bosquet.boosting.adaboost._base import CHECKS as COMMON
+from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
+from bosquet.boosting.adaboost._fitting import (
+    Algorithm,
+    EarlierRounds,
+    LabelledRows,
+    LearnerOptions,
+    RoundRecord,
+    VoteStepper,
+    vote_stepper,
+)
+from bosquet.boosting.adaboost._stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
+from bosquet.boosting.adaboost._votes import CodeDecision, Decision, Vote
+from bosquet.boosting.adaboost._weak_learners import is_native, some_rows
+from bosquet.boosting.adaboost.certificate import certificate_of_rounds
+from bosquet.data import TableEncoder
+from bosquet.losses import margin_loss
+
+# Checks of the parameters that AdaBoost and AnyBoost share.
+CHECKS: dict[str, Check] = {
+    **COMMON,
+    "learning_rate": number(0, open_low=True),
+    "reweight": choice("weights", "resample"),
+    "sampling": choice(None, "under"),
+    "early_stopping": boolean(),
+    "validation_fraction": number(0, 0.9, open_low=True),
+    "n_iter_no_change": integer(1),
+    "warm_start": boolean(),
+}
+
+
+class StagewiseClassifier(VoteClassifier):
+    """Base class of AdaBoost and AnyBoost: several classes, early stopping, warm starts, certificates."""
+
+    _vote: Vote
+    _decision: Decision
+    _kept: list[RoundRecord]  # one per round
+    _is_finished: bool  # whether the loops have ended
+
+    # --------------------------------------------------------- for the subclasses
+    def _algorithm(self) -> Algorithm:
+        """The variant, the scheme for several classes and the loss that the parameters choose."""
+        raise NotImplementedError
+
+    def _scheme(self) -> str:
+        """How several classes are separated: "samme", "mh" or the name of a code."""
+        raise NotImplementedError
+
+    def _variant_name(self) -> str:
+        """The name of the variant in the certificate."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ fitting
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        check_parameters(self, self._checks)
+        check_learner(self.estimator)
+        continuing = self.warm_start and hasattr(self, "_vote")
+        if continuing and self.n_estimators < self._vote.n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is smaller than the number of rounds in the model"
+                f" ({self._vote.n_rounds}); with warm_start=True pass a value at least as large, or fit with"
+                " warm_start=False"
+            )
+        encoder, table = (self._encoder, self._table(X)) if continuing else self._open(X)
+        labels = labels_of(self.estimator, table, y)
+        table, labels, weight, _ = with_weight(self.estimator, table, labels, sample_weight)
+        classes = self.classes_ if continuing else unique_classes(labels)
+        if classes.size < 2:
+            raise ValueError(
+                f"{single_class_message(classes)}: a classifier needs at least two classes"
+            )
+        self.classes_, self.n_classes_ = classes, classes.size
+        weight = weight if weight.size else np.ones(labels.size)
+        if not continuing:
+            self._reset(encoder)
+        train, validation, checksum = self._parts(table, class_numbers(labels, classes), weight)
+        state = self.__dict__.pop("_watch", None)
+        start = start_of_run(self, self._vote if continuing else None, state, checksum, tol=0.0)
+        if start.resumed is not None:
+            # Continue all rounds that were tried, not only those that the model kept.
+            self._vote, self._kept = start.terms, list(start.resumed.kept)
+        earlier = EarlierRounds(self._vote, self._kept, self._is_finished) if continuing else None
+        stepper = vote_stepper(
+            self._algorithm(), self._learner_options(), train, validation, earlier
+        )
+        self._vote, self._decision = stepper.terms, stepper.decision
+        self._kept = stepper.records = list(self._kept)
+        self._run(stepper, start.history, start.stopping)
+        self._finish(stepper, start)
+        return self
+
+    def _reset(self, encoder: TableEncoder) -> None:
+        """Remove the results of an earlier fit."""
+        for name in ("_vote", "certificate_", "feature_names_in_", "validation_score_"):
+            self.__dict__.pop(name, None)
+        self._seed = seed_from(self.random_state)
+        self.estimator_ = self.estimator
+        self._kept, self._is_finished = [], False
+        set_feature_attributes(self, encoder)
+
+    def _parts(
+        self, table: Any, numbers: np.ndarray, weight: np.ndarray
+    ) -> tuple[LabelledRows, LabelledRows | None, int | None]:
+        """The training set and, with early stopping, the validation set and its fingerprint."""
+
+        def part(rows: np.ndarray) -> LabelledRows:
+            share = weight[rows] / weight[rows].sum()
+            return LabelledRows(some_rows(self.estimator, table, rows), numbers[rows], share)
+
+        if not self.early_stopping:
+            return LabelledRows(table, numbers, weight / weight.sum()), None, None
+        kept, held = split_rows(numbers.size, self.validation_fraction, self._seed, numbers)
+        return part(kept), part(held), fingerprint(held, numbers[held], weight[held])
+
+    def _learner_options(self) -> LearnerOptions:
+        return LearnerOptions(
+            estimator=self.estimator,
+            encoder=self._encoder,
+            classes=self.classes_,
+            seed=self._seed,
+            n_jobs=self.n_jobs,
+            reweight=self.reweight,
+            undersample=self.sampling == "under",
+            split=self.split,
+            max_bins=self.max_bins,
+        )
+
+    def _finish(self, stepper: VoteStepper, start: RunStart) -> None:
+        """Truncate the vote to the best round, certify it, and report why the rounds ended."""
+        history = start.history
+        ending = self._ending(stepper, history)
+        scores = stepper.scores()
+        best = history.best_round
+        self._unlearned = start.fingerprint
+        if self.warm_start:
+            self._watch = start.state_after(self._vote.copy(), kept=list(self._kept))
+        if best is not None and best < self._vote.n_rounds:
+            self._vote.truncate(best)
+            del self._kept[best:]
+            scores = self._vote.raw(stepper.train.table, stepper.threads)
+        self.certificate_ = certificate_of_rounds(
+            stepper.records,
+            stepper.train,
+            stepper.decision.margins,
+            scores,
+            variant=self._variant_name(),
+            scheme="two" if self.n_classes_ == 2 else self._scheme(),
+            learning_rate=self.learning_rate,
+            vc_dim=stepper.vc_dim,
+        )
+        if (
+            not self._is_finished
+        ):  # else no round was added, and the reason is still that of the last fit
+            self.stopped_because_ = ending.reason
+            warn_of_ending(ending, len(self._kept), self.n_estimators)
+        self._is_finished = stepper.is_finished
+        self.train_score_ = np.asarray(history.train_loss)
+        if history.validation_loss:
+            self.validation_score_ = np.asarray(history.validation_loss)
+
+    def _ending(self, stepper: VoteStepper, history: LoopResult) -> Ending:
+        if stepper.is_finished:
+            return ending_of_all(stepper.endings)
+        if history.stopped_by == "callback":
+            return by_callback(stepper.terms.n_rounds)
+        if history.stopped_by is not None:
+            return by_validation_set(self.n_iter_no_change, history.best_round)
+        return all_rounds(stepper.terms.n_rounds)
+
+    # --------------------------------------------------------------- predicting
+    @reads_fit_snapshot
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, in the order of `classes_`."""
+        decision = self.decision_function(X)
+        return self._decision.probabilities(decision)
+
+    @reads_fit_snapshot
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @reads_fit_snapshot
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Probabilities of the classes with the first 1, 2, ... rounds."""
+        for decision in self.staged_decision_function(X):
+            yield self._decision.probabilities(decision)
+
+    # --------------------------------------------------------------- the rounds
+    @property
+    def n_estimators_(self) -> int:
+        """Number of rounds in the model; fewer than `n_estimators` if boosting ended early."""
+        check_is_fitted(self, "_vote")
+        return self._vote.n_rounds
+
+    def _voted_classes(self) -> np.ndarray:
+        """The classes, or the signs -1 and +1 if a learner belongs to a column of the vote."""
+        single = self.n_classes_ == 2 or getattr(self._vote, "trees_per_round", 1) == 1
+        return self.classes_ if single else np.array([-1, 1])
+
+    def _scales(self, each: int) -> np.ndarray:
+        scales = np.array([record.scale for record in self._kept])
+        return np.broadcast_to(scales, (len(self._kept), max(each, scales.shape[1]))).ravel()
+
+    def _by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
+        """A field of the records, with shape (rounds,) or (rounds, columns)."""
+        check_is_fitted(self, "_vote")
+        values = factor * np.array([getattr(record, name) for record in self._kept])
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = is_native(self.estimator)
+        return tags
+
+
+_CHECKS: dict[str, Check] = {
+    **CHECKS,
+    "variant": choice(*VARIANTS),
+    "multiclass": choice("samme", "mh", "one-vs-all", "all-vs-all", "ecoc"),
+}
+
+
+class AdaBoostClassifier(StagewiseClassifier):
+    """AdaBoost, for any learner, with native stumps by default.
+
+    Every round fits a learner h with weights w of the rows, gives it the weight α in the vote, and
+    increases the weights of the rows that it misclassifies:
+
+        ε = Σ w [h(x) ≠ y],   α = ½ ln((1 - ε) / ε),   w ← w exp(-α y h(x)) / Z,   Z = 2 √(ε (1 - ε))
+
+    The vote is f(x) = Σ α h(x), and its sign is the predicted class. The probability of the second class is
+    1 / (1 + exp(-2f)). The training error is at most Π Z.
+
+    Differences from scikit-learn's class of the same name: learners get weights with mean 1, not sum 1
+    (with the latter an SVC learns nothing); a learner without errors wins the vote; `decision_function`
+    is f itself, not 2f / Σα.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The learner. None: a stump of the native core, the best threshold on one column. A
+        `bosquet.DecisionTreeClassifier` is grown by the core too, on columns that are prepared once. Any
+        other scikit-learn classifier is cloned and fitted. A regressor is fitted to -1 and +1, and its
+        predictions are clipped to [-1, 1] (`variant` "discrete", "mada") or used unchanged ("gentle",
+        "logit").
+    n_estimators : int, default=50
+        Largest number of rounds. There are fewer if a learner is perfect (ε = 0: its α would be infinite,
+        so it gets a weight that outvotes all others) or no better than chance (ε >= ½).
+    learning_rate : float, default=1.0
+        Shrinkage: the factor of α.
+    variant : {"discrete", "real", "gentle", "logit", "mada"}, default="discrete"
+        "discrete" as above; "real" adds ½ ln(p / (1 - p)) of a learner's probabilities; "gentle" adds
+        a least-squares fit to y, and is less sensitive to outliers; "logit" takes Newton steps on the
+        binomial likelihood (LogitBoost); "mada" is discrete with weights that never exceed their initial
+        values (MadaBoost).
+    reweight : {"weights", "resample"}, default="weights"
+        Pass the weights to the learner, or draw a bootstrap sample with them; ε is always the weighted
+        error over all rows. Learners without `sample_weight` always get samples, with a warning. A sample
+        whose learner has no edge is drawn again, up to ten times.
+    multiclass : {"samme", "mh", "one-vs-all", "all-vs-all", "ecoc"}, default="samme"
+        Several classes: learners that predict one of K classes, better than chance if ε < 1 - 1/K
+        (SAMME); a sign for each class, with one distribution over pairs of row and class (AdaBoost.MH); or
+        two-class problems by a code: each class against the rest, each pair of classes, error-correcting
+        codes, all decoded by the exponential loss. SAMME is defined for the discrete variant: with "mada"
+        "mh" is used instead, and with "real", "gentle" and "logit" "one-vs-all", which for steps of 1 is
+        AdaBoost.MH with one learner per class.
+    sampling : {None, "under"}, default=None
+        "under": each round undersamples every class to the size of the rarest (RUSBoost).
+    split : {"exact", "histogram"}, default="exact"
+        Native learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Largest number of bins of a column for split="histogram".
+    categorical_features : "from_dtype", list of names or indices, mask, or None
+        For native learners: columns whose values are categories. "from_dtype": those of a category or
+        string type.
+    early_stopping : bool, default=False
+        Whether to split off a validation set, and keep the number of rounds with the smallest error on it.
+    validation_fraction : float, default=0.1
+        Fraction of the rows in the validation set.
+    n_iter_no_change : int, default=20
+        Number of rounds without improvement before stopping.
+    warm_start : bool, default=False
+        Add rounds to the fitted model instead of fitting a new one: up to rounding, the same vote as with
+        all rounds in one fit. With early stopping the validation set is that of the first fit, and the
+        best error and the number of rounds since then are carried over.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
+        stops the fit.
+    verbose : int, default=0
+        1: a progress bar.
+    n_jobs : int or None, default=None
+        Number of threads of native learners. None: all. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Seed of samples, the validation set, codes, and random learners.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, sorted.
+    estimators_ : list of learners; an array (rounds, columns) if a round has several.
+    estimator_weights_ : array
+        Their weights in scikit-learn's convention: ln((1 - ε) / ε), twice the α above, times the learning
+        rate; for SAMME plus ln(K - 1); for real, gentle and logit the factor of h.
+    estimator_errors_ : array
+        Their weighted errors ε; NaN if the variant has none.
+    certificate_ : Certificate
+        ε, edge, α and Z of each round, bounds on the error, margins of the training rows.
+    feature_importances_ : array
+        Mean over the learners, weighted by their votes.
+    stopped_because_ : str
+        Why the rounds ended: all were made, a learner without mistakes (ε = 0) or without an edge
+        (ε >= ½), early stopping, a callback. There is a warning if the learner was the reason.
+    train_score_, validation_score_ : arrays
+        The error rate after each round, on the training rows and on the validation set, including rounds
+        after the best one that early stopping removed. NaN in rounds without a validation set.
+    code_ : array of -1, 0 and 1, with a line for each class and a column for each two-class problem
+        The code, if more than two classes were separated by one.
+    n_estimators_ : int
+        Number of rounds.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from bosquet import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> model = AdaBoostClassifier(n_estimators=100).fit(X_train, y_train)
+    >>> print(f"{model.score(X_test, y_test):.2f}")
+    0.99
+
+    References
+    ----------
+    Freund and Schapire, "A decision-theoretic generalization of on-line learning and an application to
+    boosting", Journal of Computer and System Sciences 1997.
+    Schapire and Singer, "Improved boosting algorithms using confidence-rated predictions", Machine
+    Learning 1999: real AdaBoost, AdaBoost.MH.
+    Friedman, Hastie and Tibshirani, "Additive logistic regression", Annals of Statistics 2000: gentle,
+    LogitBoost.
+    Domingo and Watanabe, "MadaBoost: a modification of AdaBoost", COLT 2000.
+    Zhu, Zou, Rosset and Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2009: SAMME.
+    Allwein, Schapire and Singer, "Reducing multiclass to binary", JMLR 2000: codes.
+    Seiffert et al., "RUSBoost", IEEE Transactions on Systems, Man, and Cybernetics A 2010.
+    """
+
+    _checks = _CHECKS
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        learning_rate: float = 1.0,
+        variant: str = "discrete",
+        reweight: str = "weights",
+        multiclass: str = "samme",
+        sampling: str | None = None,
+        split: str = "exact",
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.variant = variant
+        self.reweight = reweight
+        self.multiclass = multiclass
+        self.sampling = sampling
+        self.split = split
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _scheme(self) -> str:
+        # SAMME needs learners that predict a class; the other variants add numbers.
+        if self.multiclass == "samme" and self.variant != "discrete":
+            return "mh" if self.variant == "mada" else "one-vs-all"
+        if self.multiclass == "mh" and self.variant not in ("discrete", "mada"):
+            return "one-vs-all"
+        return self.multiclass
+
+    def _algorithm(self) -> Algorithm:
+        n_classes, rate = self.n_classes_, self.learning_rate
+        scheme = "two" if n_classes == 2 else self._scheme()
+
+        def two_classes(y: np.ndarray, share: np.ndarray, rows: int) -> Any:
+            estimator = self.estimator
+            if self.variant == "logit" and estimator is not None and is_classifier(estimator):
+                raise ValueError(
+                    f"variant='logit' fits numbers by least squares, but {type(estimator).__name__} is a"
+                    " classifier; pass a regressor, for example bosquet.DecisionTreeRegressor(max_depth=3)"
+                )
+            return VARIANTS[self.variant](y, share, rate, rows)
+
+        def several_classes(numbers: np.ndarray, share: np.ndarray) -> Any:
+            if scheme == "samme":
+                return Samme(numbers, n_classes, share, rate)
+            kind = MultiLabelMada if self.variant == "mada" else MultiLabel
+            return kind(numbers, n_classes, share, rate)
+
+        # The core multiplies weights, which would overflow after steps far beyond the best one.
+        core_name = self.variant if rate <= 1 else None
+        loss = margin_loss("exponential")
+        return Algorithm(scheme, two_classes, loss, several_classes, core_name=core_name)
+
+    def _variant_name(self) -> str:
+        return self.variant
+
+    @property
+    @reads_fit_snapshot
+    def estimator_weights_(self) -> np.ndarray:
+        """Weights of the learners in scikit-learn's convention: twice α if the variant has α."""
+        halves = not np.isnan(np.atleast_1d(self._by_round("alpha"))).all()
+        return self._by_round("scale", 2.0 if halves else 1.0)
+
+    @property
+    @reads_fit_snapshot
+    def estimator_errors_(self) -> np.ndarray:
+        """Weighted error ε of each learner."""
+        return self._by_round("error")
+
+    @property
+    @reads_fit_snapshot
+    def code_(self) -> np.ndarray:
+        """The sign of each class (line) in each two-class problem (column); 0 if it is not part of it."""
+        check_is_fitted(self, "classes_")
+        if not isinstance(self._decision, CodeDecision):
+            raise AttributeError(
+                f"this {type(self).__name__} has no code_; it exists for more than two classes with"
+                " multiclass='one-vs-all', 'all-vs-all' or 'ecoc'"
+            )
+        return self._decision.matrix

@@ -1,0 +1,471 @@
+"""Base class of the gradient boosting classifier and regressor: fitting and predicting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bosquet._explain_mixin import ExplainMixin
+from bosquet._fitted import (
+    SaveMixin,
+    publishes_fit_atomically,
+    reads_fit_snapshot,
+    set_feature_attributes,
+)
+from bosquet._sklearn import (
+    BaseEstimator,
+    accepts_missing,
+    check_is_fitted,
+    effective_threads,
+    rows_of,
+    seed_from,
+)
+from bosquet._targets import check_sample_weight
+from bosquet.boosting._inputs import shaped
+from bosquet.boosting._rounds import (
+    LoopResult,
+    RunStart,
+    fingerprint,
+    run_rounds,
+    split_rows,
+    start_of_run,
+)
+from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
+from bosquet.boosting.gradient._parameters import (
+    check_continuing,
+    check_parameters,
+    feature_share,
+    interaction_groups,
+    monotone_directions,
+)
+from bosquet.boosting.gradient._rows import Part, Parts, part_of_eval_set, scaled_weight
+from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
+from bosquet.boosting.gradient.predictor import Predictor
+from bosquet.data import TableEncoder, n_rows, take_rows
+
+# With at least this many rows, early_stopping="auto" splits off a validation set and stops early.
+AUTO_EARLY_STOPPING_ROWS = 1_000
+# The values of n_estimators="auto": with early stopping a limit that is hardly ever reached, without it the
+# default of scikit-learn.
+AUTO_ROUNDS_STOPPING, AUTO_ROUNDS = 1_000, 100
+
+
+class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
+    """Fitting and predicting; the subclasses encode the target and choose the loss."""
+
+    _terms: Any  # TreeTerms or LearnerTerms: the model as a sum
+    _loss_terms: Any  # the loss object, with its number of outputs
+    _encoder: TableEncoder
+    _seed: int
+    train_score_: np.ndarray
+    validation_loss_: np.ndarray
+    validation_score_: np.ndarray
+
+    # ------------------------------------------------------------------ fitting
+    @publishes_fit_atomically
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
+            NaN, null and pd.NA are missing values.
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
+            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
+            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
+            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
+        eval_set : (X, y) or (X, y, sample_weight), optional
+            Validation set for the loss and for early stopping, instead of a part of X.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+        check_parameters(self)
+        continuing = self.warm_start and hasattr(self, "_terms")
+        if continuing:
+            check_continuing(self)
+        encoder, columns = self._encode_training(X, continuing)
+        target, n_samples = self._check_target(y, columns, continuing)
+        weights = scaled_weight(self, self._check_weight(sample_weight, target, n_samples), encoder)
+        loss = self._loss_terms if continuing else self._make_loss(target)
+        loss.check_targets(target)
+
+        # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
+        known = continuing and hasattr(self, "_seed")
+        self._seed = self._seed if known else seed_from(self.random_state)
+        parts = self._parts(columns, target, weights, eval_set, encoder, loss, self._seed)
+        self._loss_terms = loss
+        set_feature_attributes(self, encoder)
+
+        start = start_of_run(
+            self,
+            self._terms if continuing else None,
+            self.__dict__.pop("_watch", None),
+            self._validation_fingerprint(parts, n_samples, eval_set),
+            tol=self.tol,
+            scoring=None if self.scoring == "loss" else self.scoring,
+            split=parts.held_rows is not None,
+        )
+        stepper = self._make_stepper(
+            parts.train, parts.validation, loss, encoder, self._seed, start.terms
+        )
+        previous = self._terms if continuing else None
+        self._terms = stepper.terms
+        self._store_losses(start.history)  # a callback may save the model
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=self._rounds(start.stopping is not None),
+            stopping=start.stopping,
+            score=self._scorer(X, y, eval_set, parts.held_rows) if start.stopping else None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=start.history,
+        )
+        self._finish(stepper, start, parts, previous)
+        self._store_losses(start.history)
+        return self
+
+    def _validation_fingerprint(self, parts: Parts, n_samples: int, eval_set: Any) -> int | None:
+        """The fingerprint of the validation set that early stopping uses; None without early stopping."""
+        if parts.validation is None or not self._stops_early(n_samples, eval_set):
+            return None
+        return fingerprint(parts.held_rows, parts.validation.target, parts.validation.weight)
+
+    def _finish(self, stepper: Any, start: RunStart, parts: Parts, previous: Any) -> None:
+        """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
+        rows, tried, best = parts.train, stepper.terms, start.history.best_round
+        refits = best is not None and self.refit and parts.held_rows is not None
+        if best is not None and refits:
+            refitted = start.terms if start.resumed is None else start.resumed.refitted
+            rows = parts.everything
+            stepper = self._boosted(rows, refitted, best)
+        elif best is not None:
+            stepper.terms = tried.copy() if self.warm_start else tried
+            stepper.terms.truncate(best)
+        elif start.resumed is not None and tried.n_rounds == start.terms.n_rounds:
+            stepper.terms = previous  # no round was added that another metric could choose
+        self._unlearned = None if refits else start.fingerprint
+        if self.warm_start:
+            self._watch = start.state_after(tried, stepper.terms if refits else None)
+        runs = [stepper.terms]
+        for other in seeds_of_runs(self._seed, self.n_runs)[1:]:
+            runs.append(self._boosted(rows, None, runs[0].n_rounds, other).terms)
+        self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
+        self.timings_ = stepper.timings()
+
+    def _store_losses(self, history: LoopResult) -> None:
+        self.train_score_ = np.array(history.train_loss)
+        self.validation_loss_ = np.array(history.validation_loss)
+        self.validation_score_ = np.array(history.validation_score)
+
+    def _boosted(self, rows: Part, start: Any, n_rounds: int, seed: int | None = None) -> Any:
+        """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
+        seed = self._seed if seed is None else seed
+        stepper = self._make_stepper(rows, None, self._loss_terms, self._encoder, seed, start)
+        run_rounds(
+            stepper,
+            model=self,
+            n_rounds=n_rounds,
+            stopping=None,
+            score=None,
+            callbacks=None,
+            verbose=bool(self.verbose),
+            history=LoopResult(),
+        )
+        return stepper
+
+    def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
+        if continuing:
+            return self._encoder, self._encoder.transform(X, owner=type(self).__name__)
+        if self.estimator is not None:
+            # The learner is given X unchanged; only its shape and names are stored.
+            encoder, _ = TableEncoder.fit(
+                X, categorical_features="from_dtype", owner=type(self).__name__
+            )
+            return encoder, shaped(X)
+        return TableEncoder.fit(
+            X, categorical_features=self.categorical_features, owner=type(self).__name__
+        )
+
+    def _row_count(self, columns: Any) -> int:
+        return n_rows(columns) if self.estimator is None else columns.shape[0]
+
+    def _check_weight(self, sample_weight: Any, target: np.ndarray, n_rows: int) -> np.ndarray:
+        return check_sample_weight(sample_weight, n_rows, keep_scale=True)
+
+    def _stops_early(self, rows: int, eval_set: Any) -> bool:
+        if self.early_stopping == "auto":
+            return eval_set is not None or rows >= AUTO_EARLY_STOPPING_ROWS
+        return bool(self.early_stopping)
+
+    def _rounds(self, stopping: bool) -> int:
+        if self.n_estimators != "auto":
+            return int(self.n_estimators)
+        return AUTO_ROUNDS_STOPPING if stopping else AUTO_ROUNDS
+
+    def _parts(
+        self,
+        columns: Any,
+        target: np.ndarray,
+        weights: tuple[np.ndarray, float],
+        eval_set: Any,
+        encoder: TableEncoder,
+        loss: Any,
+        seed: int,
+    ) -> Parts:
+        native = self.estimator is None
+        weight, unit = weights
+
+        def part(rows: np.ndarray) -> Part:
+            some = take_rows(columns, rows) if native else rows_of(columns, rows)
+            own = weight[rows] if weight.size else weight
+            return Part(some, np.ascontiguousarray(target[:, rows]), own, unit)
+
+        # A row of weight 0 has no effect, not even on min_samples_leaf.
+        counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
+        everything = Part(columns, target, weight, unit) if counting is None else part(counting)
+        if eval_set is not None:
+            validation = part_of_eval_set(
+                eval_set,
+                encoder if native else None,
+                self._encode_target,
+                loss,
+                type(self).__name__,
+            )
+            return Parts(everything, everything, validation, None)
+        if not self._stops_early(everything.rows, None):
+            return Parts(everything, everything, None, None)
+        kept, held = split_rows(
+            everything.rows, self.validation_fraction, seed, self._strata(everything.target)
+        )
+        if counting is not None:
+            kept, held = counting[kept], counting[held]
+        return Parts(everything, part(kept), part(held), held)
+
+    def _make_stepper(
+        self,
+        train: Part,
+        validation: Part | None,
+        loss: Any,
+        encoder: TableEncoder,
+        seed: int,
+        start: Any,
+    ) -> Any:
+        # A copy, so that a fit that fails does not change the fitted model.
+        terms = start.copy() if start is not None else None
+        if self.estimator is not None:
+            return LearnerStepper(
+                train,
+                validation,
+                loss,
+                terms,
+                estimator=self.estimator,
+                learning_rate=self.learning_rate,
+                subsample=self.subsample,
+                seed=seed + (terms.n_rounds if terms else 0),
+            )
+        return TreeStepper(
+            train,
+            validation,
+            loss,
+            terms,
+            categories=encoder.categories,
+            options={
+                **self._options(encoder, loss, seed, train.unit),
+                "first_round": terms.n_rounds if terms else 0,
+            },
+            max_bins=self.max_bins,
+            threads=effective_threads(self.n_jobs),
+        )
+
+    def _options(self, encoder: TableEncoder, loss: Any, seed: int, unit: float) -> dict[str, Any]:
+        """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
+        n, names = encoder.n_features, encoder.feature_names
+        monotone = monotone_directions(self.monotonic_cst, n, names)
+        for feature, direction in enumerate(monotone):
+            if direction and encoder.categories[feature]:
+                raise ValueError(
+                    f"monotonic_cst constrains feature {feature}, which is categorical and has no order;"
+                    " set its direction to 0"
+                )
+        if monotone and loss.outputs > 1 and getattr(loss, "name", "") == "log_loss":
+            raise ValueError(
+                "monotonic_cst is not supported for more than two classes; set monotonic_cst=None"
+            )
+        return {
+            "depth_wise": self.growth == "depth",
+            "max_leaf_nodes": self.max_leaf_nodes or 65_535,
+            "max_depth": self.max_depth or 0,
+            "min_samples_leaf": self.min_samples_leaf,
+            "min_child_weight": unit * self.min_child_weight,
+            "l2_regularization": unit * self.l2_regularization,
+            "min_split_gain": unit * self.min_split_gain,
+            "max_delta_step": float(self.max_delta_step),
+            "category_smoothing": float(self.cat_smooth),
+            "category_l2": unit * self.cat_l2,
+            "max_category_threshold": self.max_cat_threshold,
+            "min_samples_category": self.min_samples_category,
+            "features_by_tree": feature_share(self.max_features_per_tree, n),
+            "features_by_level": feature_share(self.max_features_per_level, n),
+            "features_by_node": feature_share(self.max_features, n),
+            "monotone": monotone,
+            "interactions": interaction_groups(self.interaction_cst, n, names),
+            "learning_rate": float(self.learning_rate),
+            "subsample": float(self.subsample),
+            "gradient_sampling": self.sampling == "gradient",
+            "newton": self.step == "newton" and loss.curved,
+            "seed": seed,
+        }
+
+    def _scorer(self, X: Any, y: Any, eval_set: Any, validation_rows: np.ndarray | None) -> Any:
+        """A function that returns the score on the validation set; None to monitor the loss."""
+        if self.scoring in (None, "loss"):
+            return None
+        from sklearn.metrics import check_scoring
+
+        scorer = check_scoring(self, self.scoring)
+        if eval_set is not None:
+            held_X, held_y = eval_set[0], eval_set[1]
+        else:
+            held_X, held_y = rows_of(X, validation_rows), rows_of(np.asarray(y), validation_rows)
+        return lambda: float(scorer(self, held_X, held_y))
+
+    # --------------------------------------------------------------- predicting
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds in the model; below `n_estimators` after early stopping."""
+        check_is_fitted(self, "_terms")
+        return self._terms.n_rounds
+
+    @property
+    def n_estimators_(self) -> int:
+        """Number of rounds in the model, under the name of scikit-learn's GradientBoosting."""
+        return self.n_iter_
+
+    def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
+        check_is_fitted(self, "_terms")
+        columns = self._encoder.transform(X, owner=type(self).__name__)
+        if isinstance(self._terms, LearnerTerms):
+            return self._terms.raw(shaped(X), 1, first, last)
+        return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
+
+    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+        check_is_fitted(self, "_terms")
+        columns = self._encoder.transform(X, owner=type(self).__name__)
+        data = shaped(X) if isinstance(self._terms, LearnerTerms) else columns
+        threads = effective_threads(self.n_jobs)
+        raw: Any = 0.0
+        for round_ in range(self._terms.n_rounds):
+            raw = raw + self._terms.raw(data, threads, round_, round_ + 1)
+            yield raw
+
+    @reads_fit_snapshot
+    def predictor(self) -> Predictor:
+        """A light callable for services: takes an array, returns an array, without input checks.
+
+        Returns
+        -------
+        Predictor
+            ``p(X)`` takes a float array of shape (n_features,) or (rows, n_features), in the
+            order of the training columns and with categories as their codes, and returns
+            probabilities (classifier) or predictions (regressor).
+        """
+        check_is_fitted(self, "_terms")
+        if not isinstance(self._terms, TreeTerms):
+            raise ValueError(
+                "predictor() needs native trees, but this model was fitted with estimator=...; use predict"
+            )
+        return Predictor(self._terms, self._loss_terms, self._encoder)
+
+    # ---------------------------------------------------------------- importance
+    @property
+    @reads_fit_snapshot
+    def feature_importances_(self) -> np.ndarray:
+        """Share of the total gain of the splits on each feature; sums to 1."""
+        return self.importance("gain")
+
+    @reads_fit_snapshot
+    def importance(
+        self,
+        kind: str = "gain",
+        X: Any = None,
+        y: Any = None,
+        *,
+        n_repeats: int = 5,
+        scoring: Any = None,
+        random_state: Any = None,
+    ) -> np.ndarray:
+        """The importance of each feature.
+
+        Parameters
+        ----------
+        kind : "gain", "split" or "permutation"
+            Share of the gain, share of the number of splits, or the mean decrease of the score on
+            (X, y) when the feature's values are shuffled.
+        X, y : rows for "permutation", preferably not those of the training set.
+        n_repeats, scoring, random_state : as in ``sklearn.inspection.permutation_importance``.
+
+        Returns
+        -------
+        array of shape (n_features,)
+        """
+        check_is_fitted(self, "_terms")
+        if kind == "permutation":
+            if X is None or y is None:
+                raise ValueError(
+                    "importance('permutation') needs X and y; pass rows with their targets"
+                )
+            from sklearn.inspection import permutation_importance
+
+            return permutation_importance(
+                self, X, y, n_repeats=n_repeats, scoring=scoring, random_state=random_state
+            ).importances_mean
+        if kind not in ("gain", "split"):
+            raise ValueError(f"kind={kind!r} must be 'gain', 'split' or 'permutation'")
+        if not isinstance(self._terms, TreeTerms):
+            raise AttributeError(
+                "a model with estimator=... has no native trees; use importance('permutation', X, y)"
+            )
+        sums = self._terms.ensemble.importance(kind)
+        total = sums.sum()
+        return sums / total if total > 0 else sums
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_terms")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.estimator is None or accepts_missing(self.estimator)
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # --------------------------------------------------------- for the subclasses
+    def _make_loss(self, target: np.ndarray) -> Any:
+        raise NotImplementedError
+
+    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+        raise NotImplementedError
+
+    def _encode_target(self, y: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _strata(self, target: np.ndarray) -> np.ndarray | None:
+        return None
+
+
+def seeds_of_runs(seed: int, runs: int) -> list[int]:
+    """A seed for each run; the first is the fit's own."""
+    others = np.random.SeedSequence(seed).generate_state(runs - 1)
+    return [seed, *(int(other) for other in others)]

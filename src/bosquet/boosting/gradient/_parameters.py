@@ -1,0 +1,252 @@
+"""The parameters of gradient boosting: their description, their ranges, and how the core takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bosquet._parameters import (
+    Check,
+    boolean,
+    choice,
+    feature_index,
+    integer,
+    monotone_directions,
+    number,
+    number_of_features,
+    or_auto,
+)
+from bosquet._parameters import check_parameters as check_against
+from bosquet._parameters import resolve_max_features as count_features
+
+__all__ = [
+    "check_continuing",
+    "check_parameters",
+    "feature_share",
+    "interaction_groups",
+    "monotone_directions",
+    "with_common_docs",
+]
+
+_PARAMETERS_DOC = """
+    learning_rate : float, default=0.05
+        Shrinkage ν: the factor of each term.
+    n_estimators : int or "auto", default="auto"
+        Number of rounds; with early stopping, the largest number. "auto": 1000 with early stopping, 100
+        without.
+    n_runs : int, default=1
+        Number of boosted models with different random draws of columns and rows; the prediction is the
+        mean of their raw scores. With a convex loss, the loss of the mean is at most the mean loss of the
+        runs, on small tables about 1 % lower, at `n_runs` times the trees and the time. The runs differ only
+        if `max_features` or `subsample` is below 1. Losses and timings are those of the first run.
+    max_leaf_nodes : int or None, default=31
+        Largest number of leaves of a tree. None: no limit (then set `max_depth`).
+    max_depth : int or None, default=None
+        Largest depth of a tree, in splits. None: no limit.
+    min_samples_leaf : int, default=20
+        Smallest number of rows in a leaf, counted exactly.
+    min_child_weight : float, default=1e-3
+        Smallest sum of hessians in a leaf.
+    l2_regularization : float, default=1
+        λ in the leaf weight -G/(H + λ).
+    min_split_gain : float, default=0
+        Smallest gain β of a split; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
+    max_delta_step : float, default=0
+        Largest value of a leaf before shrinkage; 0: no limit.
+    subsample : float, default=1.0
+        Fraction of the rows on which the trees of a round are grown, drawn without replacement.
+    sampling : {"uniform", "gradient"}, default="uniform"
+        How `subsample` draws rows: all with the same probability, or rows with large gradients with a
+        higher one, weighted so that sums stay unbiased (leaf values are then computed from all rows).
+    max_features : int, float, "sqrt", "log2" or None, default=0.5
+        Number or fraction of features drawn for each node; None: all of them.
+    max_features_per_level, max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
+        Features drawn for each level and each tree, from which those of a node are drawn.
+    growth : {"best", "depth"}, default="best"
+        Leaf-wise: split the leaf with the largest gain next; or depth-wise: level by level.
+    step : {"newton", "gradient"}, default="newton"
+        Leaf values by a second-order step, or by Friedman's method: a least-squares tree on the
+        pseudo-residuals, and in each leaf the exact minimiser of the loss. Losses without useful
+        curvature (absolute, quantile, Huber) always use the latter.
+    max_bins : int, default=255
+        Largest number of bins of a quantitative feature.
+    categorical_features : "from_dtype", list of names or indices, mask, or None
+        Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
+        categories are split by their order unless they are listed here.
+    cat_smooth, cat_l2, max_cat_threshold, min_samples_category
+        Categorical splits: number of rows with the node's mean hessian that smooth a level's mean gradient
+        before sorting, value added to λ, largest number of levels on the smaller side, and smallest number
+        of rows for a level to be sorted separately.
+    monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
+        Features in which the prediction must not decrease (1) or increase (-1).
+    interaction_cst : list of sets of features, "pairwise", "no_interactions" or None
+        Sets of features that may occur together on a path of a tree.
+    estimator : scikit-learn regressor, default=None
+        None: native trees. Otherwise Friedman's general algorithm: clones of the estimator are fitted to
+        the pseudo-residuals and added with a step ≥ 0 from a line search. The parameters of native trees
+        are then ignored.
+    early_stopping : "auto" or bool, default="auto"
+        Stop when the loss on a validation set no longer decreases. "auto": True with an `eval_set` or with
+        1,000 rows or more.
+    validation_fraction : float, default=0.1
+        Fraction of the rows that `fit` uses as a validation set if there is no `eval_set`.
+    n_iter_no_change : int, default={patience}
+        Number of rounds without improvement before stopping; the model is truncated to the best round.
+    refit : bool, default=True
+        Whether to fit again on all rows after early stopping, with the best number of rounds. False keeps
+        the model fitted to the training set, in half the time.
+    tol : float, default=1e-7
+        Smallest improvement that counts.
+    scoring : None, "loss", str or callable, default=None
+        Metric that early stopping monitors: the loss, or a scikit-learn scorer.
+    warm_start : bool, default=False
+        Add rounds to the fitted model instead of fitting a new one. With native trees and the same rows,
+        several fits give the same model as one fit with as many rounds, also with early stopping and
+        `refit`: the random seed and the validation set are those of the first fit, and the best score and
+        the number of rounds since then are carried over. For this the estimator also stores the model that
+        was not trained on the validation set. There is a warning if the model may have been trained on rows
+        of the validation set.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo`; a callback that returns True stops the fit.
+    verbose : int, default=0
+        1: a progress bar.
+    n_jobs : int or None, default=None
+        Number of threads. None: all that this process may use. The model has the same bits for any number.
+    random_state : int, RandomState or None, default=None
+"""
+
+_ATTRIBUTES_DOC = """
+    n_iter_ : int
+        Number of rounds in the model.
+    train_score_ : array
+        Mean loss after each round on the training rows (at most 16,384 of them, evenly spaced). It also
+        contains the rounds after the best one that early stopping removed from the model.
+    validation_score_ : array
+        What early stopping monitored, after each round: the value of `scoring` on the validation set
+        (greater is better), or the mean loss. It has the length of `train_score_`, with NaN in rounds
+        without a validation set; it is empty if there never was one.
+    validation_loss_ : array
+        The mean loss on the validation set after each round, for any `scoring`.
+    feature_importances_ : array of shape (n_features,)
+        Share of the gain by feature. The method `importance` offers other kinds.
+    timings_ : dict
+        Seconds spent in each phase of the fit.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+"""
+
+
+def with_common_docs(cls: type) -> type:
+    """Insert the shared parameters and attributes into the docstring of a class."""
+    doc = cls.__doc__ or ""
+    doc = doc.replace(
+        "    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "40").lstrip("\n")
+    )
+    cls.__doc__ = doc.replace("    {attributes}\n", _ATTRIBUTES_DOC.lstrip("\n"))
+    return cls
+
+
+CHECKS: dict[str, Check] = {
+    "learning_rate": number(0, open_low=True),
+    "n_estimators": or_auto(integer(1)),
+    "n_runs": integer(1),
+    "max_leaf_nodes": integer(2, 65535, none=True),
+    "max_depth": integer(1, none=True),
+    "min_samples_leaf": integer(1),
+    "min_child_weight": number(0),
+    "l2_regularization": number(0),
+    "min_split_gain": number(0),
+    "max_delta_step": number(0),
+    "max_bins": integer(2, 255),
+    "subsample": number(0, 1, open_low=True),
+    "sampling": choice("uniform", "gradient"),
+    "max_features": number_of_features(),
+    "max_features_per_level": number_of_features(),
+    "max_features_per_tree": number_of_features(),
+    "growth": choice("best", "depth"),
+    "step": choice("newton", "gradient"),
+    "cat_smooth": number(0),
+    "cat_l2": number(0),
+    "max_cat_threshold": integer(1),
+    "min_samples_category": integer(0),
+    "early_stopping": choice("auto", True, False),
+    "validation_fraction": number(0, 1, open_low=True, open_high=True),
+    "n_iter_no_change": integer(1),
+    "refit": boolean(),
+    "tol": number(0),
+    "warm_start": boolean(),
+    "verbose": integer(0),
+    "alpha": number(0, 1, open_low=True, open_high=True),
+    "tweedie_power": number(1, 2, open_low=True),
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ValueError that names the first parameter out of its range."""
+    check_against(estimator, CHECKS)
+    if getattr(estimator, "tweedie_power", 1.5) == 2:
+        raise ValueError(
+            "tweedie_power=2 is out of range: it must be in (1, 2); use loss='gamma' for a power of 2"
+        )
+    if estimator.n_runs > 1:
+        _check_runs(estimator)
+
+
+def check_continuing(estimator: Any) -> None:
+    """Raise a ValueError if a warm start cannot continue the fitted model."""
+    terms, asked = estimator._terms, estimator.n_estimators
+    if asked != "auto" and asked < terms.n_rounds:
+        raise ValueError(
+            f"n_estimators={asked} is smaller than the number of rounds in the model ({terms.n_rounds});"
+            " with warm_start=True pass a value at least as large, or fit with warm_start=False"
+        )
+    if getattr(terms, "runs", 1) > 1:
+        raise ValueError(
+            f"the model is the mean of {terms.runs} runs, which warm_start=True cannot continue; fit with"
+            " warm_start=False"
+        )
+
+
+def _check_runs(estimator: Any) -> None:
+    """Raise a ValueError if several runs cannot be averaged."""
+    several = f"n_runs={estimator.n_runs}"
+    if estimator.estimator is not None:
+        raise ValueError(
+            f"{several} is only supported for native trees; set n_runs=1, or use the model with"
+            " estimator=... in a BaggingRegressor or BaggingClassifier with bootstrap=False"
+        )
+    if estimator.warm_start:
+        raise ValueError(
+            f"{several} cannot be combined with warm_start=True; set warm_start=False or n_runs=1"
+        )
+
+
+def feature_share(value: Any, n_features: int) -> float:
+    """A value of `max_features` as a fraction of the features."""
+    if isinstance(value, float):
+        return value
+    return count_features(value, n_features) / n_features
+
+
+def interaction_groups(
+    constraint: Any, n_features: int, names: list[str] | None
+) -> list[list[int]]:
+    """Sets of features that may occur together on a path; an empty list without a constraint.
+
+    As in scikit-learn, features that are in no set form a set of their own.
+    """
+    if constraint is None:
+        return []
+    if isinstance(constraint, str):
+        if constraint == "no_interactions":
+            return [[f] for f in range(n_features)]
+        if constraint == "pairwise":
+            return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+        raise ValueError(
+            f"interaction_cst={constraint!r} must be a list of sets of features, 'pairwise',"
+            " 'no_interactions' or None"
+        )
+    groups = [
+        sorted({feature_index(key, n_features, names, "interaction_cst") for key in group})
+        for group in constraint
+    ]
+    rest = sorted(set(range(n_features)) - {f for group in groups for f in group})
+    return [group for group in [*groups, rest] if group]

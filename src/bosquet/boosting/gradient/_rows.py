@@ -1,0 +1,101 @@
+"""The rows of a fit: training and validation set, and weights on a scale that single precision can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bosquet._row_labels import warn_of_row_order_mismatch
+from bosquet._targets import check_same_length, check_sample_weight
+from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
+from bosquet.data import TableEncoder, n_rows
+
+# The largest weight is kept within 2**±26: times a target of LARGEST_TARGET it fits single precision.
+WEIGHT_RANGE = 26
+# A parameter in units of weight has no effect if it is below this share of the smallest leaf's rows.
+LEAST_SHARE = 0.05
+
+
+@dataclass
+class Part:
+    """Encoded columns with targets of shape (targets, rows) and weights (empty: all 1).
+
+    `unit` is the factor by which the weights were scaled, so that they fit single precision.
+    """
+
+    columns: Any
+    target: np.ndarray
+    weight: np.ndarray
+    unit: float = 1.0
+
+    @property
+    def rows(self) -> int:
+        return self.target.shape[1]
+
+
+@dataclass
+class Parts:
+    """All rows of a fit, the training set and the validation set.
+
+    `held_rows` are the numbers of the validation rows in X, None if they do not come from X.
+    """
+
+    everything: Part
+    train: Part
+    validation: Part | None
+    held_rows: np.ndarray | None
+
+
+def part_of_eval_set(
+    eval_set: Any,
+    encoder: Any,
+    encode_target: Callable[[Any], np.ndarray],
+    loss: Any,
+    owner: str,
+) -> Part:
+    """The validation set that the caller passed as `eval_set`."""
+    if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
+        eval_set = eval_set[0]
+    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+        raise ValueError("eval_set must be a tuple (X, y) or (X, y, sample_weight)")
+    X, y = eval_set[0], eval_set[1]
+    warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
+    target = encode_target(y)
+    loss.check_targets(target)
+    columns = X if encoder is None else encoder.transform(X, owner=owner)
+    if encoder is not None:
+        check_same_length(target.shape[1], n_rows(columns))
+    weight = check_sample_weight(eval_set[2] if len(eval_set) == 3 else None, target.shape[1])
+    return Part(columns, target, weight)
+
+
+def scaled_weight(
+    model: Any, weight: np.ndarray, encoder: TableEncoder
+) -> tuple[np.ndarray, float]:
+    """Weights that can be multiplied by gradients in single precision, and the factor that scaled them.
+
+    The factor is a power of two, and parameters in units of weight are multiplied by it as well: the model
+    has the same bits. Weights that are too small are not scaled if there are such parameters: compared with
+    them the weights are negligible.
+    """
+    if model.estimator is not None:
+        factor = power_of_two(weight)
+        warn_of_rescaling(factor, weight)
+        return weight * factor, factor
+    parameters = _in_units_of_weight(model, encoder)
+    warn_of_scale(weight, parameters, least=LEAST_SHARE * model.min_samples_leaf)
+    factor = power_of_two(weight, WEIGHT_RANGE)
+    if factor > 1 and any(parameters.values()):
+        factor = 1.0
+    return weight * factor if factor != 1 else weight, factor
+
+
+def _in_units_of_weight(model: Any, encoder: TableEncoder) -> dict[str, float]:
+    """The parameters that are compared with sums of weights."""
+    names = ["l2_regularization", "min_child_weight", "min_split_gain"]
+    if any(encoder.categories):
+        names.append("cat_l2")
+    return {name: float(getattr(model, name)) for name in names}

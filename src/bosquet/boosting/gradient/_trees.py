@@ -1,0 +1,166 @@
+"""Boosted trees of the core: their sum, and the step that adds the trees of a round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bosquet import _core
+from bosquet.boosting._inputs import EDGE_ROWS, instruction_set, threads_for
+from bosquet.boosting.gradient._rows import Part
+from bosquet.losses import CustomLoss, NativeLoss
+from bosquet.trees._copying import add_copy
+
+
+class TreeTerms:
+    """Trees of the core, over encoded columns; with several runs, the trees of all runs round by round."""
+
+    def __init__(self, ensemble: _core.Ensemble, runs: int = 1):
+        self.ensemble = ensemble
+        self.runs = runs
+
+    @property
+    def trees_per_round(self) -> int:
+        return self.ensemble.n_outputs * self.runs
+
+    @property
+    def n_rounds(self) -> int:
+        return self.ensemble.n_trees // self.trees_per_round
+
+    def truncate(self, n_rounds: int) -> None:
+        self.ensemble.truncate(n_rounds * self.trees_per_round)
+
+    def copy(self) -> TreeTerms:
+        return TreeTerms(self.ensemble.copy(), self.runs)
+
+    def raw(
+        self, columns: Any, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
+        """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
+        each = self.trees_per_round
+        last = self.n_rounds if last is None else last
+        return self.ensemble.predict_raw(columns, first * each, last * each, threads)
+
+
+def mean_of_runs(runs: Sequence[TreeTerms]) -> TreeTerms:
+    """The mean of several runs with the same number of rounds, as one sum of trees.
+
+    It holds the trees of all runs with their values divided by the number of runs, round by round: the
+    first t rounds of the mean are the mean of the first t rounds.
+    """
+    ensembles = [run.ensemble for run in runs]
+    first = ensembles[0]
+    base = np.mean([ensemble.base for ensemble in ensembles], axis=0)
+    mean = _core.Ensemble(
+        first.n_features, first.n_outputs, base.tolist(), first.categories.tolist()
+    )
+    each = first.n_outputs
+    for round_ in range(runs[0].n_rounds):
+        for ensemble in ensembles:
+            for tree in range(round_ * each, (round_ + 1) * each):
+                add_copy(mean, ensemble, tree, 1 / len(runs))
+    return TreeTerms(mean, len(runs))
+
+
+class TreeStepper:
+    """Adds one tree of the core per output in each round."""
+
+    def __init__(
+        self,
+        train: Part,
+        validation: Part | None,
+        loss: Any,
+        terms: TreeTerms | None,
+        *,
+        categories: list[int],
+        options: dict[str, Any],
+        max_bins: int,
+        threads: int,
+    ):
+        started = time.perf_counter()
+        threads = threads_for(train.rows, len(categories), threads)
+        seed, isa = options["seed"], instruction_set()
+        bins = _core.learn_bins(
+            train.columns, categories, train.weight, max_bins, EDGE_ROWS, seed, threads
+        )
+        matrix = _core.bin_table(train.columns, bins, isa, threads)
+        self.loss = loss
+        self.core_loss = core_loss(loss)
+        self.fit = _core.Fit(
+            matrix, bins, train.target, train.weight, self.core_loss, options, isa, threads
+        )
+        del matrix
+        self.validation = validation
+        if validation is not None:
+            held = _core.bin_table(validation.columns, bins, isa, threads)
+            self.fit.set_holdout(held, validation.target, validation.weight)
+        self.train = train
+        self.newton = options["newton"]
+        self.binning_seconds = time.perf_counter() - started
+        self._start(terms, threads, categories)
+
+    def _start(self, terms: TreeTerms | None, threads: int, categories: list[int]) -> None:
+        if terms is None:
+            base = self.loss.best_constants(self.train.target, self.train.weight)
+            ensemble = _core.Ensemble(
+                len(categories), self.loss.outputs, [float(b) for b in base], categories
+            )
+            terms = TreeTerms(ensemble)
+        self.terms = terms
+        if terms.n_rounds == 0:
+            self.fit.start_from(terms.ensemble.base)
+        else:
+
+            def raw(part: Part) -> np.ndarray:
+                return np.ascontiguousarray(terms.raw(part.columns, threads).T)
+
+            self.fit.start(raw(self.train), raw(self.validation) if self.validation else None)
+        if isinstance(self.loss, CustomLoss):
+            self.loss.compare_derivatives(self.train.target, self.fit.raw())
+
+    def step(self) -> None:
+        if isinstance(self.loss, NativeLoss):
+            self.fit.round(self.terms.ensemble)
+            return
+        raw = self.fit.raw()
+        gradient, hessian = self.loss.gradient_hessian(self.train.target, raw)
+        pairs = np.stack([gradient, hessian], axis=2).astype(np.float32)
+        if self.train.weight.size:
+            pairs *= self.train.weight[None, :, None].astype(np.float32)
+        if self.newton:
+            self.fit.round(self.terms.ensemble, pairs)
+            return
+
+        def minimisers(leaf: np.ndarray, n_leaves: int, output: int) -> np.ndarray:
+            return self.loss.leaf_minimisers(
+                self.train.target, self.fit.raw(), self.train.weight, leaf, n_leaves, output
+            )
+
+        self.fit.round(self.terms.ensemble, pairs, minimisers)
+
+    def train_loss(self) -> float:
+        if isinstance(self.loss, NativeLoss):
+            return self.fit.train_loss()
+        return self.loss.mean(self.train.target, self.fit.raw(), self.train.weight)
+
+    def validation_loss(self) -> float | None:
+        if self.validation is None:
+            return None
+        if isinstance(self.loss, NativeLoss):
+            return self.fit.holdout_loss()
+        part = self.validation
+        return self.loss.mean(part.target, self.fit.raw(holdout=True), part.weight)
+
+    def timings(self) -> dict[str, float]:
+        """Seconds by phase; the phases of growing are summed over threads."""
+        return {"bin": self.binning_seconds, **self.fit.timings()}
+
+
+def core_loss(loss: NativeLoss | CustomLoss) -> _core.Loss:
+    """The core's loss; for a custom loss the core only needs the number of outputs."""
+    if isinstance(loss, NativeLoss):
+        return loss.core
+    return _core.Loss("squared_error", loss.outputs, loss.targets, [])
