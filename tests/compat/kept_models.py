@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.io.fields import gapless
+from bosquet._state.fields import to_json_numbers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 
@@ -48,7 +48,7 @@ def _plain(values: Any) -> Any:
     if isinstance(values, list):
         return [_plain(some) for some in values]
     array = np.asarray(values)
-    return gapless(array) if array.dtype.kind == "f" else array.tolist()
+    return to_json_numbers(array) if array.dtype.kind == "f" else array.tolist()
 
 
 def alike(one: Any, other: Any) -> bool:

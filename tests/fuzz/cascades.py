@@ -240,7 +240,7 @@ def check_checkpoint(data: bytes, rng: Random, meter: Meter, phase: Callable[[st
         try:
             reached = load_checkpoint(path, KNOWN)
         except ValueError as error:
-            other_training = "checkpoint of a training with other" in str(error)
+            other_training = "checkpoint of a training with different" in str(error)
             expect(isinstance(error, CascadeFileError) or other_training, f"{error!r}")
             expect("\n" not in str(error), "the message has several lines")
             reached = None

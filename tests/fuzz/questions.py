@@ -22,19 +22,19 @@ BY_COMMAND = 0.01  # share of the models that are given to the command line
 
 # Why a sound model may refuse to answer.
 REASONS = (
-    "needs the trees of a Bosquet model",
+    "needs a Bosquet model made of trees",
     "follow surrogate splits",
-    "does not add those up",
-    "whose values add up to what they answer",
-    "takes a forest of one target",
-    "bags of different tables",
+    "which does not average probabilities",
+    "its members must be Bosquet's",
+    "with one target, but this one has",
+    "bags belong to different tables",
     "calibration rows, but there",
     "needs bootstrap=True",
     "needs bootstrap samples",
-    "was merged of",
-    "cannot leave them out",
+    "was merged from",
+    "needs bags without each training row",
     "needs out-of-bag rows",
-    "has several outputs; choose one",
+    "outputs; select one by its number",
     "infinity",
     "infinite",
 )
@@ -123,7 +123,8 @@ def finite(name: str) -> Ask:
 
 def draws_many_rows(model: Any) -> bool:
     """Whether the bags, which are drawn again on request, take memory for more rows than a case may."""
-    return getattr(model, "n_samples_fit_", 0) >= FEW_ROWS
+    sampler = getattr(model, "_sampler", None)  # of bagging
+    return getattr(model, "n_samples_fit_", getattr(sampler, "n_rows", 0)) >= FEW_ROWS
 
 
 def of_bags(ask: Ask) -> Ask:

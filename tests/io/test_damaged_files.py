@@ -17,14 +17,14 @@ def file(request: pytest.FixtureRequest) -> bytes:
     return SMALL_FILES[request.param]
 
 
-def test_a_file_cut_off_anywhere_is_refused(file: bytes) -> None:
+def test_a_truncated_file_is_rejected(file: bytes) -> None:
     load_bytes(file)
     for length in range(len(file)):
         with pytest.raises(ModelFileError):
             load_bytes(file[:length])
 
 
-def test_a_section_cut_off_anywhere_is_refused_even_if_sealed(file: bytes) -> None:
+def test_a_truncated_section_is_rejected_even_with_a_valid_checksum(file: bytes) -> None:
     tree_at = file.index(b"TREE")
     for length in range(tree_at + 12, len(file)):
         cut = file[: tree_at + 4] + struct.pack("<Q", length - tree_at - 12)
@@ -32,7 +32,7 @@ def test_a_section_cut_off_anywhere_is_refused_even_if_sealed(file: bytes) -> No
             load_bytes(sealed(cut + file[tree_at + 12 : length], _core.checksum))
 
 
-def test_a_file_with_one_bit_turned_over_is_refused(file: bytes) -> None:
+def test_a_file_with_one_flipped_bit_is_rejected(file: bytes) -> None:
     for bit in range(8 * len(file)):
         data = bytearray(file)
         data[bit // 8] ^= 1 << bit % 8
@@ -40,7 +40,7 @@ def test_a_file_with_one_bit_turned_over_is_refused(file: bytes) -> None:
             load_bytes(bytes(data))
 
 
-def test_a_file_with_one_byte_more_is_refused(file: bytes) -> None:
+def test_a_file_with_an_extra_byte_is_rejected(file: bytes) -> None:
     for at in range(len(file) + 1):
         for byte in (b"\x00", b"\xff"):
             with pytest.raises(ModelFileError):
@@ -48,7 +48,7 @@ def test_a_file_with_one_byte_more_is_refused(file: bytes) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_thousands_of_damaged_files_are_refused(seed: int) -> None:
+def test_thousands_of_damaged_files_are_rejected(seed: int) -> None:
     files = [small_file(), grown_file(), forest_file(seed=seed), small_file(0)]
     for file, other in zip(files, files[1:] + files[:1], strict=True):
         for data in mutations(file, other, seed, 800):
@@ -56,7 +56,7 @@ def test_thousands_of_damaged_files_are_refused(seed: int) -> None:
                 load_bytes(data)
 
 
-def test_other_files_are_told_from_damaged_ones() -> None:
+def test_other_files_are_distinguished_from_damaged_ones() -> None:
     with pytest.raises(ModelFileError, match="not a Bosquet model file"):
         load_bytes(b"PK\x03\x04 something else entirely")
     with pytest.raises(ModelFileError, match="not a Bosquet model file"):
@@ -67,7 +67,7 @@ def test_other_files_are_told_from_damaged_ones() -> None:
         load_bytes(small_file()[:-1])
 
 
-def test_a_file_of_another_format_is_refused_with_the_reason() -> None:
+def test_a_file_of_another_format_is_rejected_with_the_reason() -> None:
     file = small_file()
     for version, reason in ((5, "newer version"), (3, "never released"), (0, "never released")):
         other = file[:8] + struct.pack("<I", version) + file[12:]

@@ -37,7 +37,7 @@ def test_the_same_trees_written_in_other_ways_are_the_same_model() -> None:
         assert _core.write_model(model, metadata) == small_file()
 
 
-def test_the_page_on_the_format_tells_all_that_a_writer_needs() -> None:
+def test_the_documented_format_is_complete() -> None:
     # small_file is written by a hundred lines of Python after docs/format.md.
     model, _ = _core.read_model(small_file())
     tree = model.tree_arrays(0)
@@ -93,7 +93,7 @@ def test_the_checksum_is_crc_64_xz() -> None:
         assert _core.checksum(data[:size]) == checksum(data[:size])
 
 
-def test_metadata_comes_back_as_it_was() -> None:
+def test_metadata_survives() -> None:
     model, _ = _core.read_model(small_file())
     metadata = {
         "names": ["plain", "été", "日本", '\x00\n"\\', "\ud800 unpaired", ""],
@@ -113,7 +113,7 @@ def test_any_buffer_can_be_loaded(kind: type) -> None:
         load_bytes(5)  # type: ignore[arg-type]
 
 
-def test_what_json_cannot_hold_is_refused_before_writing() -> None:
+def test_values_that_json_lacks_are_rejected_before_writing() -> None:
     model, _ = _core.read_model(small_file())
     for value in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="JSON"):
@@ -134,13 +134,13 @@ def test_what_json_cannot_hold_is_refused_before_writing() -> None:
         (b'{"a":NaN}', "NaN"),
         (b'{"a":-Infinity}', "-Infinity"),
         (b'{"a":1e999}', "too large"),
-        (b'{"a":1,"a":2}', "twice"),
+        (b'{"a":1,"a":2}', "duplicate key"),
         (b'{"a":"\xff"}', "not JSON"),
-        (b'{"a":' + b"[" * 100_000, "nested too deeply|not JSON"),
+        (b'{"a":' + b"[" * 100_000, "nested more than|not JSON"),
         (b'{"a":' + b"9" * 10_000 + b"}", "not JSON"),
     ],
 )
-def test_a_description_that_is_not_strict_json_is_refused(text: bytes, message: str) -> None:
+def test_metadata_that_is_not_strict_json_is_rejected(text: bytes, message: str) -> None:
     model, _ = _core.read_model(small_file())
     with pytest.raises(ModelFileError, match=message):
         load_bytes(_core.write_model(model, text))
@@ -167,7 +167,7 @@ def test_a_boosted_model_does_not_take_trees_of_vector_leaves() -> None:
         model_from_bytes(save_bytes(forest, description))
 
 
-def test_a_forest_of_pure_leaves_takes_at_most_eight_bytes_a_node() -> None:
+def test_a_forest_of_pure_leaves_takes_at_most_eight_bytes_per_node() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 28))
     pure = [(1.0, 0.0), (0.0, 1.0)]

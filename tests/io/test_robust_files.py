@@ -58,7 +58,7 @@ def places(node, path=()):
 
 
 @pytest.mark.parametrize("wrong", [None, -1, "text", [], {}, [1, 2], 1e300], ids=repr)
-def test_a_wrong_value_anywhere_is_refused_or_harmless(file, wrong):
+def test_a_changed_value_is_rejected_or_harmless(file, wrong):
     X, data = file
     trees, metadata = load_bytes(data)
     for path in list(places(metadata))[1:]:
@@ -76,7 +76,7 @@ def test_a_wrong_value_anywhere_is_refused_or_harmless(file, wrong):
 
 
 @pytest.mark.parametrize("field", ["arrays", "encoder", "classes", "learner", "numbers", "rounds"])
-def test_what_is_missing_is_told(file, field):
+def test_the_error_names_a_missing_field(file, field):
     trees, metadata = load_bytes(file[1])
     if field == "classes" and metadata["classes"] is None:
         return
@@ -85,7 +85,7 @@ def test_what_is_missing_is_told(file, field):
         model_from_bytes(save_bytes(trees, metadata))
 
 
-def test_weights_must_fit_the_trees(file):
+def test_weights_must_match_the_trees(file):
     trees, metadata = load_bytes(file[1])
     right = metadata["arrays"]["estimator_weights_"]
     for weights in ([*right, 1.0], [*right[:-1], 0.0], []):

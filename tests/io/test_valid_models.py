@@ -35,10 +35,8 @@ from bosquet import (
 from bosquet.glm import LinearModel
 from bosquet.io import load_bytes, model_bytes, model_from_bytes
 from bosquet.io.container import load_parts, save_parts
-from bosquet.io.parameters import encoded
 from bosquet.tables import TableModel
 from bosquet.tables.tidying import TableTidier
-from bosquet.vision import HaarBoostClassifier
 
 X, y = load_iris(return_X_y=True)
 TWO = (y > 0).astype(int)
@@ -66,7 +64,7 @@ def forest_of_two() -> bytes:
     return model_bytes(RandomForestClassifier(1, max_depth=1).fit(X, TWO))
 
 
-def test_leaves_of_a_forest_may_hold_any_shares(
+def test_leaves_of_a_forest_may_have_any_proportions(
     forest_of_three: bytes, forest_of_two: bytes
 ) -> None:
     model = model_from_bytes(
@@ -82,34 +80,34 @@ def test_leaves_of_a_forest_may_hold_any_shares(
     [(0.5, 0.5, 0.5), (1.5, -0.5, 0.0), (0.0, 0.0, 0.0), (0.5, 0.5, 1e-6), (1e300, 0.0, 0.0)],
     ids=repr,
 )
-def test_leaves_that_are_no_shares_of_classes_are_refused(
+def test_leaves_that_are_not_class_proportions_are_rejected(
     forest_of_three: bytes, shares: tuple[float, ...]
 ) -> None:
-    with pytest.raises(ModelFileError, match="shares of the classes"):
+    with pytest.raises(ModelFileError, match="proportions of the classes"):
         model_from_bytes(with_trees(forest_of_three, [stump((1.0, 0.0, 0.0), shares)], (0.0,) * 3))
 
 
 @pytest.mark.parametrize("share", [-0.5, 1.5, 1 + 1e-12])
-def test_a_share_of_the_second_class_lies_between_0_and_1(
+def test_the_proportion_of_the_second_class_is_in_0_1(
     forest_of_two: bytes, share: float
 ) -> None:
-    with pytest.raises(ModelFileError, match="shares of the classes"):
+    with pytest.raises(ModelFileError, match="proportions of the classes"):
         model_from_bytes(with_trees(forest_of_two, [stump(0.5, share)], (0.0,)))
 
 
-def test_a_forest_starts_from_nothing(forest_of_two: bytes) -> None:
-    with pytest.raises(ModelFileError, match="shares of the classes"):
+def test_the_base_of_a_forest_must_be_zero(forest_of_two: bytes) -> None:
+    with pytest.raises(ModelFileError, match="proportions of the classes"):
         model_from_bytes(with_trees(forest_of_two, [stump(0.5, 0.5)], (0.25,)))
     numbers = model_bytes(RandomForestRegressor(1, max_depth=1).fit(X, y))
-    with pytest.raises(ModelFileError, match="does not start"):
+    with pytest.raises(ModelFileError, match="base of a tree or a forest"):
         model_from_bytes(with_trees(numbers, [stump(0.5, 0.5)], (0.25,)))
 
 
-def test_shares_of_several_targets_add_up_for_each() -> None:
+def test_class_proportions_sum_to_1_for_each_target() -> None:
     data = model_bytes(RandomForestClassifier(1, max_depth=1).fit(X, np.column_stack([y, TWO])))
     good, bad = (0.5, 0.5, 0.0, 0.25, 0.75), (0.5, 0.0, 0.0, 0.75, 0.75)
     model_from_bytes(with_trees(data, [stump(good, good)], (0.0,) * 5))
-    with pytest.raises(ModelFileError, match="shares of the classes"):
+    with pytest.raises(ModelFileError, match="proportions of the classes"):
         model_from_bytes(with_trees(data, [stump(good, bad)], (0.0,) * 5))
 
 
@@ -123,7 +121,7 @@ SUMS = {
 
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.filterwarnings("ignore")
-def test_sums_that_overflow_are_refused(name: str) -> None:
+def test_sums_that_overflow_are_rejected(name: str) -> None:
     data = model_bytes(SUMS[name].fit(X[:, :1], y > 1))
     for value in (1e300, -1.7e308):
         with pytest.raises(ModelFileError, match="too large"):
@@ -132,20 +130,20 @@ def test_sums_that_overflow_are_refused(name: str) -> None:
         model_from_bytes(with_trees(data, [stump(0.0, 1.0)], (1e200,), features=1))
 
 
-def test_a_forest_whose_trees_add_up_to_infinity_is_refused() -> None:
+def test_a_forest_whose_trees_add_up_to_infinity_is_rejected() -> None:
     data = model_bytes(RandomForestRegressor(2, max_depth=1).fit(X, y))
     model_from_bytes(with_trees(data, [stump(0.0, 5e307)] * 2, (0.0,)))
     with pytest.raises(ModelFileError, match="infinity"):
         model_from_bytes(with_trees(data, [stump(0.0, 1e308)] * 2, (0.0,)))
 
 
-def test_a_boosted_classifier_of_one_class_is_refused() -> None:
+def test_a_boosted_classifier_of_one_class_is_rejected() -> None:
     data = model_bytes(GradientBoostingClassifier(loss="squared_hinge", n_estimators=1).fit(X, TWO))
     with pytest.raises(ModelFileError, match="number of classes"):
         model_from_bytes(changed(data, "classes", to={"type": "int64", "values": [0]}))
 
 
-def test_a_class_that_is_written_as_an_infinite_number_is_refused() -> None:
+def test_a_class_that_is_written_as_an_infinite_number_is_rejected() -> None:
     data = model_bytes(DecisionTreeClassifier(max_depth=1).fit(X, TWO + 1.0))
     tree, text = _core.read_model(data)
     huge = text.replace(b"[1.0,2.0]", b"[1.0,1" + b"0" * 250 + b"e99]")
@@ -154,7 +152,7 @@ def test_a_class_that_is_written_as_an_infinite_number_is_refused() -> None:
         model_from_bytes(_core.write_model(tree, huge))
 
 
-def test_members_that_disagree_whether_a_column_holds_text_are_refused() -> None:
+def test_members_that_disagree_on_a_text_column_are_rejected() -> None:
     import pandas as pd
 
     texts = pd.DataFrame({"a": X[:, 0], "b": pd.Categorical(np.where(X[:, 1] > 3, "u", "v"))})
@@ -168,33 +166,23 @@ def test_members_that_disagree_whether_a_column_holds_text_are_refused() -> None
     parts, description = load_parts(model_bytes(first))
     others, _ = load_parts(model_bytes(second))
     assert model_from_bytes(save_parts(parts, description)) is not None
-    with pytest.raises(ModelFileError, match="column 1 holds text for one member"):
+    with pytest.raises(ModelFileError, match="column 1 is text for one member"):
         model_from_bytes(save_parts([parts[0], others[1]], description))
 
 
-def test_a_table_plan_that_makes_numbers_of_a_text_column_is_refused() -> None:
+def test_a_tidier_that_returns_numbers_for_a_text_column_is_rejected() -> None:
     frame = pd.DataFrame({"colour": ["u", "v"] * 10, "size": np.arange(20.0)})
     tidier = TableTidier().fit(frame)
     tree = DecisionTreeRegressor(max_depth=1).fit(tidier.transform(frame), np.arange(20.0))
     parts, description = load_parts(model_bytes(TableModel(tree, tidier)))
     description["table"]["columns"][0] = {"name": "colour", "kind": "number"}
-    with pytest.raises(ModelFileError, match="makes numbers of the column 'colour'"):
+    with pytest.raises(
+        ModelFileError, match="numbers for the column 'colour', but the model needs text"
+    ):
         model_from_bytes(save_parts(parts, description))
 
 
-def test_a_bag_of_text_whose_learner_takes_no_text_is_refused() -> None:
-    table = np.array([["u", 1.0], ["v", 2.0]] * 10, dtype=object)
-    file = model_bytes(
-        BaggingClassifier(DecisionTreeClassifier(), 2).fit(table, table[:, 0] == "u")
-    )
-    assert model_from_bytes(file).predict(table).shape == (20,)
-    parts, description = load_parts(file)
-    learner = encoded(HaarBoostClassifier())
-    with pytest.raises(ModelFileError, match="the members take text"):
-        model_from_bytes(save_parts(parts, description | {"learner": learner}))
-
-
-def test_half_of_a_surrogate_pair_in_a_regression_model_is_refused() -> None:
+def test_an_unpaired_surrogate_in_a_regression_model_is_rejected() -> None:
     frame = pd.DataFrame({"a": np.arange(20.0) % 3, "b": ["u", "v"] * 10, "y": np.arange(20.0)})
     file = model_bytes(LinearModel("y ~ a + b").fit(frame))
     for place in places(description_of(file)["design"]):
@@ -206,7 +194,7 @@ def test_half_of_a_surrogate_pair_in_a_regression_model_is_refused() -> None:
                 model_from_bytes(changed(file, "design", *place, to="\ud800"))
 
 
-def test_the_core_tells_how_far_sums_reach() -> None:
+def test_reach_bounds_the_sums_of_leaves() -> None:
     trees = [stump(1.0, -3.0), stump(2.0, 1.0), stump(-0.5, 0.0), Leaf(4.0)]
     section = ensemble_bytes(trees, 1, base=(-1.0, 2.0))
     file = file_of((b"META", b"{}"), (b"TREE", section), crc=_core.checksum)
@@ -327,7 +315,7 @@ def files() -> dict[str, bytes]:
     WRONG,
     ids=[f"{n}-{'.'.join(map(ascii, p))}-{i}" for i, (n, p, _) in enumerate(WRONG)],
 )
-def test_a_description_that_cannot_be_is_refused(
+def test_impossible_metadata_is_rejected(
     files: dict[str, bytes], name: str, path: tuple[Any, ...], to: Any
 ) -> None:
     model_from_bytes(files[name])
@@ -336,7 +324,7 @@ def test_a_description_that_cannot_be_is_refused(
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_description_that_lacks_anything_is_refused(files: dict[str, bytes], name: str) -> None:
+def test_metadata_with_a_missing_key_is_rejected(files: dict[str, bytes], name: str) -> None:
     description = description_of(files[name])
     for path in [(key,) for key in description] + [
         ("parameters", k) for k in description["parameters"]
@@ -345,7 +333,7 @@ def test_a_description_that_lacks_anything_is_refused(files: dict[str, bytes], n
             model_from_bytes(changed(files[name], *path, to=...))
 
 
-def test_members_that_do_not_fit_are_refused(files: dict[str, bytes]) -> None:
+def test_inconsistent_members_are_rejected(files: dict[str, bytes]) -> None:
     parts, description = load_parts(files["numbers"])  # type: ignore[misc]
     two = model_bytes(DecisionTreeRegressor(max_depth=1).fit(X, X[:, :2]))
     quantiles = load_parts(files["conformal"])
@@ -361,16 +349,16 @@ def test_members_that_do_not_fit_are_refused(files: dict[str, bytes]) -> None:
         model_from_bytes(save_parts([], description))
 
 
-def test_trees_do_not_stand_in_for_parts_nor_parts_for_trees(files: dict[str, bytes]) -> None:
+def test_trees_cannot_replace_members_nor_members_trees(files: dict[str, bytes]) -> None:
     parts, of_parts = load_parts(files["numbers"])  # type: ignore[misc]
     trees, of_trees = load_bytes(files["forest"])
-    with pytest.raises(ModelFileError, match="holds trees"):
+    with pytest.raises(ModelFileError, match="must contain trees"):
         model_from_bytes(save_parts(parts, of_trees))
-    with pytest.raises(ModelFileError, match="holds parts"):
+    with pytest.raises(ModelFileError, match="must contain member models"):
         model_from_bytes(bosquet.io.save_bytes(trees, of_parts))
 
 
-def test_names_of_the_columns_are_those_of_the_members() -> None:
+def test_feature_names_must_equal_those_of_the_members() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcd"))
     for model in (
@@ -379,21 +367,21 @@ def test_names_of_the_columns_are_those_of_the_members() -> None:
     ):
         data = model_bytes(model.fit(frame, y))
         model_from_bytes(data)
-        with pytest.raises(ModelFileError, match="other names"):
+        with pytest.raises(ModelFileError, match="feature names of a member differ"):
             model_from_bytes(changed(data, "feature_names", to=list("pqrs")))
 
 
-def test_a_calibrated_vote_without_probabilities_comes_back() -> None:
+def test_a_calibrated_vote_without_probabilities_survives() -> None:
     model = CalibratedModel(LPBoostClassifier(n_estimators=3, nu=0.5), "platt", cv=2).fit(X, TWO)
     loaded = model_from_bytes(model_bytes(model))
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
-def test_bags_of_a_large_model_are_compared_when_they_are_asked_for(
+def test_bags_of_a_large_model_are_compared_at_the_first_prediction(
     monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]
 ) -> None:
     # A seed of bags cannot be checked without drawing them, which takes rows times trees.
-    monkeypatch.setattr("bosquet.io.wrapped_models._MOST_DRAWS", 100)
+    monkeypatch.setattr("bosquet.trust._state._MAX_DRAWS", 100)
     parts, description = load_parts(files["out of bag"])  # type: ignore[misc]
     keys = description_of(parts[0])["keys"]
     model = model_from_bytes(save_parts([changed(parts[0], "keys", to=keys[::-1])], description))
@@ -401,10 +389,10 @@ def test_bags_of_a_large_model_are_compared_when_they_are_asked_for(
     wrong = save_parts([changed(parts[0], "keys", to=[keys[0]] * len(keys))], description)
     model = model_from_bytes(wrong)
     assert np.isfinite(model.predict(X)).all()
-    with pytest.raises(ValueError, match="not those that the model was calibrated with"):
+    with pytest.raises(ValueError, match="are not the calibration rows"):
         model.predict_interval(X)
     monkeypatch.undo()
-    with pytest.raises(ModelFileError, match="calibrated with"):
+    with pytest.raises(ModelFileError, match="are not the calibration rows"):
         model_from_bytes(wrong)
 
 
@@ -417,3 +405,17 @@ def test_an_infinite_gain_becomes_the_largest_in_a_file() -> None:
         assert np.array_equal(loaded.predict(X), one.predict(X))
         assert np.isfinite(loaded.feature_importances_).all()
         assert model_bytes(loaded) == model_bytes(model_from_bytes(model_bytes(loaded)))
+
+
+def test_a_member_of_another_class_than_the_wrapped_model_is_rejected() -> None:
+    tree, forest = DecisionTreeClassifier(max_depth=2), bosquet.RandomForestClassifier(3)
+    stranger = model_bytes(bosquet.RandomForestClassifier(3, random_state=0).fit(X, TWO))
+    for model in (
+        CalibratedModel(tree, cv=2),
+        bosquet.ConformalModel(tree, "cv+", random_state=0),
+        BaggingClassifier(tree, 2, random_state=0),
+    ):
+        parts, description = load_parts(model_bytes(model.fit(X, TWO)))
+        with pytest.raises(ModelFileError, match="a member is a RandomForestClassifier"):
+            model_from_bytes(save_parts([*parts[:-1], stranger], description))
+    model_from_bytes(model_bytes(CalibratedModel(forest, cv=2).fit(X, TWO)))

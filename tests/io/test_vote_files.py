@@ -38,7 +38,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-def test_a_vote_comes_back_from_its_file(name, tmp_path):
+def test_a_vote_is_equal_after_loading(name, tmp_path):
     model, (X, y) = MODELS[name]
     model.fit(X, y)
     path = tmp_path / "model.bosquet"
@@ -67,7 +67,7 @@ def test_a_vote_comes_back_from_its_file(name, tmp_path):
     [{"n_rows": -1}, {"training_errors": None}, {"errors": [[0.1]]}, {"missing": {"nothing": "x"}}],
     ids=repr,
 )
-def test_a_certificate_that_cannot_be_is_refused(spoiled):
+def test_an_impossible_certificate_is_rejected(spoiled):
     X, y = TWO
     ensemble, metadata = load_bytes(model_bytes(AdaBoostClassifier(n_estimators=3).fit(X, y)))
     metadata["certificate"] |= spoiled
@@ -82,7 +82,7 @@ def test_a_perfect_first_round_has_a_certificate_in_its_file():
     np.testing.assert_array_equal(again.certificate_.errors, model.certificate_.errors)
 
 
-def test_a_loaded_vote_can_go_on():
+def test_a_loaded_vote_can_be_continued():
     X, y = TWO
     whole = AdaBoostClassifier(n_estimators=10, variant="real").fit(X, y)
     part = AdaBoostClassifier(n_estimators=6, variant="real", warm_start=True).fit(X, y)
@@ -90,7 +90,7 @@ def test_a_loaded_vote_can_go_on():
     np.testing.assert_allclose(again.decision_function(X), whole.decision_function(X), rtol=1e-6)
 
 
-def test_labels_names_and_categories_come_back():
+def test_labels_names_and_categories_survive():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(
         {"colour": ["red", "blue", "red", "green"] * 10, "size": np.arange(40.0)}
@@ -102,7 +102,7 @@ def test_labels_names_and_categories_come_back():
     assert list(again.feature_names_in_) == ["colour", "size"]
 
 
-def test_what_a_file_cannot_carry_is_refused_with_advice():
+def test_models_that_a_file_cannot_store_are_rejected_with_advice():
     X, y = TWO
     with pytest.raises(ValueError, match=r"SVC holds objects of other libraries.*pickle"):
         model_bytes(AdaBoostClassifier(SVC(), 2).fit(X, y))
@@ -110,7 +110,7 @@ def test_what_a_file_cannot_carry_is_refused_with_advice():
         model_bytes(AnyBoostClassifier(lambda m: np.exp(-m), n_estimators=2).fit(X, y))
 
 
-def test_thousands_of_damaged_vote_files_are_refused():
+def test_thousands_of_damaged_vote_files_are_rejected():
     model, (X, y) = MODELS["code"]
     file = model_bytes(model.fit(X, y))
     other = model_bytes(AdaBoostClassifier(n_estimators=3).fit(*TWO))
@@ -145,7 +145,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", list(WRONG))
-def test_a_description_that_does_not_fit_is_refused(name):
+def test_inconsistent_metadata_is_rejected(name):
     model, (X, y) = MODELS["code"]
     ensemble, metadata = load_bytes(model_bytes(model.fit(X, y)))
     metadata = json.loads(json.dumps(metadata))

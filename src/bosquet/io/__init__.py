@@ -1,4 +1,4 @@
-"""Models to bytes and back; the only package that reads model files (docs/format.md)."""
+"""Writing and reading of model files, whose format is described in docs/format.md."""
 
 from bosquet._core import ModelFileError
 from bosquet.io.container import load_bytes, save_bytes

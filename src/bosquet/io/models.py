@@ -1,4 +1,4 @@
-"""Estimators to model files and back: what all kinds of models have in common."""
+"""Writing and reading of estimators: what all kinds of models have in common."""
 
 from __future__ import annotations
 
@@ -9,47 +9,57 @@ from typing import Any
 
 import bosquet
 from bosquet._core import Ensemble, ModelFileError
-from bosquet._files import written_whole
+from bosquet._files import atomic_write
 from bosquet._parameters import NotStored
+from bosquet._state.fields import read_field, read_object, read_text
+from bosquet._state.kinds import Content, ModelKind, class_by_name, kind_by_name, kind_of
+from bosquet._state.members import column_kinds
 from bosquet._warnings import warn_user
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
-from bosquet.io.fields import field, inner, text
-from bosquet.io.kinds import Content, class_of, kinds
-from bosquet.io.members import column_kinds
-from bosquet.io.parameters import Source, decoded, encoded, estimator_from, parameters_state
-from bosquet.io.signatures import check_key, signed, unsigned
+from bosquet.io.parameters import (
+    ReadContext,
+    build_estimator,
+    decode_value,
+    encode_value,
+    parameters_state,
+)
+from bosquet.io.signatures import check_key, sign, strip_signature
 
-# Models made of models made of models ... : no deeper than this.
-MOST_NESTED = 3
+# Maximum nesting depth of composite models.
+MAX_NESTING = 3
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str], key: bytes | None = None) -> None:
-    """Write a fitted estimator to `path`, whole or not at all; with a key, signed."""
+    """Write a fitted estimator to `path` atomically; with a key, the file is signed."""
     if key is not None:
         check_key(key)
     data = model_bytes(estimator)
     if key is not None:
-        data = signed(data, key)
-    with written_whole(path) as place, open(place, "wb") as file:
+        data = sign(data, key)
+    with atomic_write(path) as temporary, open(temporary, "wb") as file:
         file.write(data)
 
 
 def load(path: str | os.PathLike[str], key: bytes | None = None) -> Any:
-    """Read a model that ``model.save(path)`` wrote.
+    """Read a model that was written by ``model.save(path)``.
 
-    Any file yields a valid model or a `ModelFileError`, never a crash and never code that the file brought.
+    For every file, the result is a valid model or a `ModelFileError`. Loading never executes code from the
+    file.
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path-like
+        The file to read.
     key : bytes, optional
-        The key that the file must be signed with. A file that is not signed, or signed with another key, or
-        changed since, is then refused before anything in it is looked at. Without a key a signature is not
+        The key that the file must be signed with. A file that is not signed, that was signed with another key
+        or that was changed since is rejected before its content is read. Without a key, a signature is not
         checked.
 
     Returns
     -------
-    The estimator, fitted. What belongs to the machine it was fitted on, such as `n_jobs`, is as by default.
+    estimator
+        The fitted estimator. Parameters of the machine that it was fitted on, such as `n_jobs`, have their
+        default values.
 
     Examples
     --------
@@ -65,148 +75,171 @@ def load(path: str | os.PathLike[str], key: bytes | None = None) -> Any:
         check_key(key)
     with open(path, "rb") as file:
         data = file.read()
-    return model_from_bytes(unsigned(data, key))
+    return model_from_bytes(strip_signature(data, key))
 
 
 # ----------------------------------------------------------------------------------------- writing
 def model_bytes(estimator: Any, nested: int = 0) -> bytes:
-    """A fitted estimator as the bytes of a model file.
+    """Return the model file of a fitted estimator as bytes.
 
-    `nested` is how many models it is a member of, one inside the other.
+    `nested` is its nesting depth: 0, or 1 for a member of another model, and so on.
     """
     from bosquet._sklearn import check_is_fitted
 
-    kind = kinds().get(type(estimator).__name__)
-    if kind is None or class_of(type(estimator).__name__) is not type(estimator):
+    kind = kind_of(estimator)
+    if kind is None:
         raise ValueError(
-            f"a model file holds Bosquet's own models, and a {_full_name(estimator)} is none; use pickle or"
-            " joblib"
+            f"a model file supports Bosquet's own models only, but this is a {_full_name(estimator)}; use"
+            " pickle or joblib"
         )
-    if nested and kind.outermost:
+    if nested and kind.top_level_only:
         raise ValueError(f"a {type(estimator).__name__} cannot be a member of another model")
     if kind.has_parameters:
         check_is_fitted(estimator)
-    content, particulars = kind.describe(estimator)
+    content, state = kind.to_state(estimator)
     if isinstance(content, Ensemble):
-        return save_bytes(content, _description(estimator, content, particulars))
-    if nested == MOST_NESTED:
-        raise ValueError(f"it is nested in more than {MOST_NESTED - 1} other models")
-    parts = [_part(words, member, nested) for words, member in content]
-    return save_parts(parts, _description(estimator, content, particulars))
+        return save_bytes(content, _description(kind, estimator, content, state))
+    if nested == MAX_NESTING:
+        raise ValueError(
+            f"it is nested in more than {MAX_NESTING - 1} other models, which a model file does not"
+            " support; use pickle or joblib"
+        )
+    parts = [_part(label, member, nested) for label, member in content]
+    return save_parts(parts, _description(kind, estimator, content, state))
 
 
-def _part(words: str, member: Any, nested: int) -> bytes:
+def _part(label: str, member: Any, nested: int) -> bytes:
     try:
         return model_bytes(member, nested + 1)
     except ValueError as error:
-        raise ValueError(f"{words} ({type(member).__name__}) cannot be saved: {error}") from error
+        raise ValueError(f"{label} ({type(member).__name__}) cannot be saved: {error}") from error
 
 
 def _full_name(estimator: Any) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
-def _description(estimator: Any, content: Content, particulars: dict[str, Any]) -> dict[str, Any]:
-    """What a file says of a model, of which `particulars` are what its kind has to say."""
+def _description(
+    kind: ModelKind, estimator: Any, content: Content, state: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the metadata of a model file: version, class, parameters, and the state of the model."""
     name = type(estimator).__name__
     description: dict[str, Any] = {"bosquet": bosquet.__version__, "estimator": name}
-    if kinds()[name].has_parameters:
+    if kind.has_parameters:
         members = [] if isinstance(content, Ensemble) else [member for _, member in content]
         description["parameters"] = parameters_state(estimator, members)
-    if kinds()[name].has_learner:
-        description["learner"] = encoded(estimator.estimator_)
-    return description | particulars
+    if kind.has_learner:
+        description["learner"] = encode_value(estimator.estimator_)
+    return description | state
 
 
 # ----------------------------------------------------------------------------------------- reading
 def model_from_bytes(data: bytes, nested: int = 0) -> Any:
-    """The estimator that `model_bytes` wrote; ModelFileError for anything else."""
+    """Build the estimator from the result of `model_bytes`; raise ModelFileError for invalid bytes."""
     try:
         return _read(data, nested)
-    except (ModelFileError, Warning):  # a warning is raised where the user's filters ask for that
+    except (ModelFileError, Warning):  # the user's filters may turn warnings into errors
         raise
-    except Exception as error:  # the last net: what the checks of a kind have missed
-        words = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ModelFileError(f"the model's description is not valid: {words}") from error
+    except Exception as error:  # an invalid value that the checks of the kind did not find
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ModelFileError(f"invalid model file: {reason}") from error
 
 
-def written_by(data: bytes) -> str:
-    """The version of Bosquet that wrote a model file."""
-    data = unsigned(data, None)
+def writer_version(data: bytes) -> str:
+    """Return the version of Bosquet that wrote a model file."""
+    data = strip_signature(data, None)
     _, description = load_parts(data) or load_bytes(data)
-    return text(description, "bosquet")
+    return read_text(description, "bosquet")
 
 
 def _read(data: bytes, nested: int) -> Any:
     found = load_parts(data)
     content, description = load_bytes(data) if found is None else found
-    version = text(description, "bosquet")
-    if found is not None and nested == MOST_NESTED:
-        raise ModelFileError("the models are nested too deeply")
+    version = read_text(description, "bosquet")
+    if found is not None and nested == MAX_NESTING:
+        raise ModelFileError(
+            f"invalid model file: models are nested more than {MAX_NESTING} levels deep"
+        )
     if not _is_newer(version):
         return _built(content, description, nested)
     try:
         return _built(content, description, nested)
     except Exception as error:
         raise ModelFileError(
-            f"the model file was written by Bosquet {version}, which is newer than this version,"
-            f" {bosquet.__version__}, and cannot be read by it: upgrade ({error})"
+            f"the model file was written by Bosquet {version}, and this older version, {bosquet.__version__},"
+            f" cannot read it ({error}); upgrade Bosquet"
         ) from error
 
 
 def _is_newer(version: str, than: str = bosquet.__version__) -> bool:
-    return _numbers_of(version) > _numbers_of(than)
+    return _version_numbers(version) > _version_numbers(than)
 
 
-def _numbers_of(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     found = re.match(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", version)
     if found is None:
-        raise ModelFileError(f"{version[:40]!r} is not a version of Bosquet")
+        raise ModelFileError(
+            f"invalid model file: 'bosquet' is {version[:40]!r}; it must be a version such as"
+            f" {bosquet.__version__!r}"
+        )
     return tuple(int(number or 0) for number in found.groups())
 
 
 def _built(content: Any, description: dict[str, Any], nested: int) -> Any:
-    name = text(description, "estimator")
-    kind = kinds().get(name)
+    name = read_text(description, "estimator")
+    kind = kind_by_name(name)
     if kind is None:
-        raise ModelFileError(f"the model is a {name!r}, which this version does not know")
-    if nested and kind.outermost:
-        raise ModelFileError(f"a {name} cannot be a member of another model")
+        raise ModelFileError(
+            f"invalid model file: 'estimator' is {name!r}, which is not a class of Bosquet"
+            f" {bosquet.__version__}"
+        )
+    if nested and kind.top_level_only:
+        raise ModelFileError(f"invalid model file: a {name} cannot be a member of another model")
     if description.get("requires"):
-        raise ModelFileError(f"its reader has to know {description['requires']!r}")
-    if isinstance(content, list) != kind.of_parts:
-        raise ModelFileError(f"the file of a {name} holds {'parts' if kind.of_parts else 'trees'}")
+        raise ModelFileError(
+            f"the model file requires {description['requires']!r}, which Bosquet {bosquet.__version__} does"
+            " not support; upgrade Bosquet"
+        )
+    if isinstance(content, list) != kind.has_members:
+        raise ModelFileError(
+            f"invalid model file: the file of a {name} must contain"
+            f" {'member models' if kind.has_members else 'trees'}"
+        )
     if isinstance(content, list):
         content = [model_from_bytes(part, nested + 1) for part in content]
-    version = text(description, "bosquet")
-    source = Source(_is_newer(version), content if isinstance(content, list) else [])
+    version = read_text(description, "bosquet")
+    context = ReadContext(_is_newer(version), content if isinstance(content, list) else [])
     model: Any = None
     missing: dict[str, NotStored] = {}
     if kind.has_parameters:
-        parameters = inner(description, "parameters")
-        model, missing = estimator_from(class_of(name), parameters, source)
+        parameters = read_object(description, "parameters")
+        model, missing = build_estimator(class_by_name(name), parameters, context)
     if kind.has_learner:
-        model.estimator_ = decoded(field(description, "learner"), source)
-    model = kind.build(model, content, description)
+        model.estimator_ = decode_value(read_field(description, "learner"), context)
+    model = kind.from_state(model, content, description)
     for parameter, mark in missing.items():
         setattr(model, parameter, mark)
-    _check_described_alike(model, description)
-    if kind.of_parts and not nested:
+    _check_round_trip(kind, model, description)
+    if kind.has_members and not nested:
         column_kinds(model)
-    if source.unknown:
-        model._unknown_parameters = source.unknown
+    if context.unknown:
+        model._unknown_parameters = context.unknown
         warn_user(
-            f"the model was written by Bosquet {version} with {', '.join(source.unknown)}, which this version"
-            f" ({bosquet.__version__}) does not have: it predicts as it did, but cannot be fitted again",
+            f"the model file was written by Bosquet {version} with {', '.join(context.unknown)}, which this"
+            f" version ({bosquet.__version__}) does not have; predictions are the same, but fitting again"
+            " raises an error",
             UserWarning,
         )
     return model
 
 
-def _check_described_alike(model: Any, description: dict[str, Any]) -> None:
-    """The model has to be described by what it was built from: what was not understood is refused."""
+def _check_round_trip(kind: ModelKind, model: Any, description: dict[str, Any]) -> None:
+    """Raise ModelFileError if writing the model again would give different metadata.
+
+    So a file with a key or a value that the reader does not use is rejected.
+    """
     version = description["bosquet"]
-    made = _description(model, *kinds()[description["estimator"]].describe(model))
+    made = _description(kind, model, *kind.to_state(model))
     difference = _difference(
         description,
         made | {"bosquet": version},
@@ -215,14 +248,15 @@ def _check_described_alike(model: Any, description: dict[str, Any]) -> None:
     )
     if difference is not None:
         raise ModelFileError(
-            f"{difference.lstrip('.')!r} of the model's description is not what this version would write"
+            f"invalid model file: {difference.lstrip('.')!r} in the metadata is missing, unknown or has a"
+            " value that this version does not write"
         )
 
 
 def _difference(read: Any, made: Any, *, may_lack: bool, may_have: bool) -> str | None:
-    """Where two descriptions differ, None if nowhere.
+    """Return the path of the first difference between two descriptions, None if they are equal.
 
-    What an older version wrote may lack keys, and what a newer one wrote may have keys that are not known.
+    A file of an older version may lack keys, and a file of a newer version may have unknown keys.
     """
     if read == made:
         return None
@@ -237,8 +271,8 @@ def _difference(read: Any, made: Any, *, may_lack: bool, may_have: bool) -> str 
         pairs = [(f"[{k}]", one, made[k]) for k, one in enumerate(read)]
     else:
         return ""
-    for place, one, other in pairs:
+    for key, one, other in pairs:
         inside = _difference(one, other, may_lack=may_lack, may_have=may_have)
         if inside is not None:
-            return place + inside
+            return key + inside
     return None

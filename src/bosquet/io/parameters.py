@@ -1,8 +1,8 @@
-"""Parameters of estimators as JSON holds them, and back, each with its value and its type.
+"""Conversion of the parameters of estimators to JSON values and back, with their exact values and types.
 
-Plain values are themselves. A value that JSON has no form for is an object with one key, which names its
-type: ``{"tuple": [1, 2]}``, ``{"dict": [[0, 1.5], ["a", null]]}``, ``{"estimator": {...}}``. A parameter that
-cannot be written, such as a function, leaves the mark ``{"not stored": "function"}``; see `NotStored`.
+Values of the types of JSON are written as they are. Any other value is an object with one key, the name of
+its type: ``{"tuple": [1, 2]}``, ``{"dict": [[0, 1.5], ["a", null]]}``, ``{"estimator": {...}}``. A parameter
+that cannot be written, such as a function, is replaced by ``{"not stored": "function"}``; see `NotStored`.
 """
 
 from __future__ import annotations
@@ -21,26 +21,33 @@ import numpy as np
 
 from bosquet._core import ModelFileError
 from bosquet._parameters import NotStored
-from bosquet.io.fields import choice, fits, inner, listed, text, wholes
-from bosquet.io.labels import labels_from, labels_state
+from bosquet._state.fields import (
+    fits_64_bits,
+    read_choice,
+    read_integers,
+    read_list,
+    read_object,
+    read_text,
+)
+from bosquet._state.labels import labels_state, read_labels
 
-MOST_IN_RANGE = 65_536
-# About the machine, and not about the model: a file does not say how many threads its reader starts.
-OF_THE_MACHINE = ("n_jobs", "memory")
+MAX_RANGE_LENGTH = 65_536
+# These parameters depend on the machine and not on the model, and are not written.
+MACHINE_PARAMETERS = ("n_jobs", "memory")
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Unstorable(TypeError):
-    """A value that a model file does not carry: it, or what it holds, is of this type."""
+    """Error for a value that a model file cannot store; `kind` is the name of its type."""
 
-    def __init__(self, value: Any, why: str):
-        super().__init__(why)
+    def __init__(self, value: Any, reason: str):
+        super().__init__(reason)
         self.kind = type(value).__name__
 
 
 @dataclass
-class Source:
-    """Where parameters are read from: the version that wrote them, and the fitted models beside them."""
+class ReadContext:
+    """The file that parameters are read from: whether its version is newer, and its member models."""
 
     is_newer: bool = False
     members: Sequence[Any] = ()
@@ -49,35 +56,37 @@ class Source:
 
 # ----------------------------------------------------------------------------------------- writing
 def parameters_state(estimator: Any, members: Sequence[Any] = ()) -> dict[str, Any]:
-    """The parameters of an estimator; `members` are fitted models that the file holds as parts.
+    """Return the parameters of an estimator as JSON values; `members` are the member models in the file.
 
-    An error of the estimator's own if they are not such as `fit` accepts: a reader would refuse them.
+    Raises the error of `fit` for invalid parameters, because a reader would reject them.
     """
-    from bosquet.io.kinds import checked
+    from bosquet._state.kinds import with_checked_parameters
 
     state: dict[str, Any] = {}
     stored: dict[str, Any] = {}
     required, parts = _required(type(estimator)), {id(m): n for n, m in enumerate(members)}
     for name, value in estimator.get_params(deep=False).items():
-        if name in OF_THE_MACHINE:
+        if name in MACHINE_PARAMETERS:
             continue
         try:
-            state[name] = encoded(value, parts)
+            state[name] = encode_value(value, parts)
         except Unstorable as error:
             if name in required:
-                raise ValueError(f"{name} cannot be written to a model file: {error}") from error
+                raise ValueError(
+                    f"{name} cannot be written to a model file: {error}; use pickle or joblib"
+                ) from error
             state[name] = {"not stored": error.kind}
         else:
             if not isinstance(value, NotStored):
                 stored[name] = value
-    checked(type(estimator)(**stored))
+    with_checked_parameters(type(estimator)(**stored))
     return state
 
 
-def encoded(value: Any, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
-    """A value as JSON holds it; Unstorable for what a model file does not carry.
+def encode_value(value: Any, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
+    """Convert a value to JSON values; raise Unstorable if a model file cannot store it.
 
-    `parts` are the numbers of the models that the file holds as parts, by their `id`.
+    `parts` are the indices of the member models in the file, by their `id`.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -86,7 +95,7 @@ def encoded(value: Any, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
-        if not fits(value):
+        if not fits_64_bits(value):
             raise Unstorable(value, f"{value} has more than 64 bits")
         return int(value)
     if isinstance(value, Real):
@@ -99,7 +108,7 @@ def encoded(value: Any, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
 
 def _encoded_container(value: Any, parts: Mapping[int, int]) -> Any:
     def each(values: Any) -> list[Any]:
-        return [encoded(one, parts) for one in values]
+        return [encode_value(one, parts) for one in values]
 
     if isinstance(value, list):
         return each(value)
@@ -110,13 +119,11 @@ def _encoded_container(value: Any, parts: Mapping[int, int]) -> Any:
         return {tag: sorted(map(_as_key, value), key=json.dumps)}
     if isinstance(value, range):
         if _is_long(value):
-            raise Unstorable(value, f"{value} has more than {MOST_IN_RANGE:,} numbers")
+            raise Unstorable(value, f"{value} has more than {MAX_RANGE_LENGTH:,} elements")
         return {"range": each((value.start, value.stop, value.step))}
     if isinstance(value, dict):
-        return {"dict": [[_as_key(key), encoded(one, parts)] for key, one in value.items()]}
-    if hasattr(
-        value, "__array__"
-    ):  # NumPy's, or a column or table of a library that turns into one
+        return {"dict": [[_as_key(key), encode_value(one, parts)] for key, one in value.items()]}
+    if hasattr(value, "__array__"):  # an array, or a column or table that converts to one
         return _encoded_array(np.asarray(value))
     if id(value) in parts:
         return {"part": parts[id(value)]}
@@ -124,15 +131,18 @@ def _encoded_container(value: Any, parts: Mapping[int, int]) -> Any:
 
 
 def _as_key(key: Any) -> Any:
-    """What a dict or a set is looked up by."""
+    """Convert a key of a dict, or an element of a set."""
     if isinstance(key, bool | int | float | str | np.generic | None):
-        return encoded(key)
-    raise Unstorable(key, f"{key!r} is neither a number nor text")
+        return encode_value(key)
+    raise Unstorable(key, f"the key {key!r} is neither a number nor text")
 
 
 def _encoded_array(array: np.ndarray) -> dict[str, Any]:
     if array.dtype.kind == "f":
-        values = {"type": array.dtype.name, "values": [encoded(v) for v in array.ravel().tolist()]}
+        values = {
+            "type": array.dtype.name,
+            "values": [encode_value(v) for v in array.ravel().tolist()],
+        }
     else:
         try:
             values = labels_state(array.ravel())
@@ -142,130 +152,159 @@ def _encoded_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def _encoded_estimator(estimator: Any) -> dict[str, Any]:
-    from bosquet.io.kinds import class_of
+    from bosquet._state.kinds import class_by_name
 
     name = type(estimator).__name__
-    if class_of(name) is not type(estimator):
+    if class_by_name(name) is not type(estimator):
         kind = f"{type(estimator).__module__}.{name}"
-        raise Unstorable(estimator, f"a {kind} is not one of the types that a model file carries")
+        raise Unstorable(estimator, f"a {kind} is not a type that a model file supports")
     return {"name": name, "parameters": parameters_state(estimator)}
 
 
 # ----------------------------------------------------------------------------------------- reading
-def estimator_from(
-    cls: Any, state: dict[str, Any], source: Source
+def build_estimator(
+    cls: Any, state: dict[str, Any], context: ReadContext
 ) -> tuple[Any, dict[str, NotStored]]:
-    """An estimator with these parameters, checked as `fit` does, and those that were not stored."""
-    from bosquet.io.kinds import checked
+    """Return an estimator with these parameters, checked as by `fit`, and those that were not stored."""
+    from bosquet._state.kinds import with_checked_parameters
 
     known = _defaults(cls)
     parameters: dict[str, Any] = {}
     missing: dict[str, NotStored] = {}
     for name, value in state.items():
-        if name not in known and source.is_newer:
-            source.unknown.append(f"{cls.__name__}.{name}")
-        elif name not in known or name in OF_THE_MACHINE:
-            raise ModelFileError(f"{name!r} is not a parameter of {cls.__name__} in a model file")
+        if name not in known and context.is_newer:
+            context.unknown.append(f"{cls.__name__}.{name}")
+        elif name not in known or name in MACHINE_PARAMETERS:
+            raise ModelFileError(
+                f"invalid model file: 'parameters' contains {name!r}, which is not a parameter of"
+                f" {cls.__name__} that a file may set"
+            )
         elif isinstance(value, dict) and "not stored" in value:
-            missing[name] = NotStored(text(value, "not stored"))
+            missing[name] = NotStored(read_text(value, "not stored"))
         else:
-            parameters[name] = decoded(value, source)
+            parameters[name] = decode_value(value, context)
     for name in _required(cls):
         if name not in parameters:
-            raise ModelFileError(f"the parameter {name!r} of {cls.__name__} is missing")
-    return checked(cls(**parameters)), missing
+            raise ModelFileError(
+                f"invalid model file: the required parameter {name!r} of {cls.__name__} is missing"
+            )
+    return with_checked_parameters(cls(**parameters)), missing
 
 
-def decoded(value: Any, source: Source) -> Any:
-    """The value that `encoded` wrote."""
+def decode_value(value: Any, context: ReadContext) -> Any:
+    """Return the value that was converted by `encode_value`."""
     if isinstance(value, dict):
         if len(value) != 1:
-            raise ModelFileError("the value of a parameter is an object of several keys")
+            raise ModelFileError(
+                f"invalid model file: the value of a parameter is an object with {len(value)} keys; it must"
+                " have one"
+            )
         ((tag, content),) = value.items()
         if tag not in _TAGS:
-            raise ModelFileError(f"the value of a parameter is of the unknown kind {tag!r}")
-        return _TAGS[tag](content, source)
+            raise ModelFileError(
+                f"invalid model file: the value of a parameter has the unknown type {tag!r}; it must be one"
+                f" of {', '.join(map(repr, _TAGS))}"
+            )
+        return _TAGS[tag](content, context)
     if isinstance(value, list):
-        return [decoded(one, source) for one in value]
-    if isinstance(value, int) and not fits(value):
-        raise ModelFileError("the value of a parameter has more than 64 bits")
+        return [decode_value(one, context) for one in value]
+    if isinstance(value, int) and not fits_64_bits(value):
+        raise ModelFileError(
+            "invalid model file: the value of a parameter is an integer of more than 64 bits"
+        )
     return value
 
 
-def _each(content: Any, source: Source) -> list[Any]:
-    return [decoded(one, source) for one in listed({"value": content}, "value")]
+def _each(content: Any, context: ReadContext) -> list[Any]:
+    return [decode_value(one, context) for one in read_list({"value": content}, "value")]
 
 
-def _keys(content: Any, source: Source) -> list[Any]:
-    """What dicts and sets are looked up by, all different."""
-    keys = _each(content, source)
+def _keys(content: Any, context: ReadContext) -> list[Any]:
+    """Return the distinct keys of a dict or elements of a set."""
+    keys = _each(content, context)
     if any(not isinstance(key, bool | int | float | str | None) for key in keys):
-        raise ModelFileError("a key of a parameter is neither a number nor text")
+        raise ModelFileError(
+            "invalid model file: a key of a dict or set among the parameters is neither a number nor text"
+        )
     if len(set(keys)) != len(keys):
-        raise ModelFileError("a parameter has the same key twice")
+        raise ModelFileError(
+            "invalid model file: a dict or set among the parameters has a duplicate key"
+        )
     return keys
 
 
-def _dict(content: Any, source: Source) -> dict[Any, Any]:
-    pairs = listed({"dict": content}, "dict")
+def _dict(content: Any, context: ReadContext) -> dict[Any, Any]:
+    pairs = read_list({"dict": content}, "dict")
     if any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
-        raise ModelFileError("a parameter that is a dict must be a list of pairs")
-    keys = _keys([key for key, _ in pairs], source)
-    return dict(zip(keys, _each([value for _, value in pairs], source), strict=True))
+        raise ModelFileError(
+            "invalid model file: a dict among the parameters must be a list of [key, value] pairs"
+        )
+    keys = _keys([key for key, _ in pairs], context)
+    return dict(zip(keys, _each([value for _, value in pairs], context), strict=True))
 
 
-def _range(content: Any, source: Source) -> range:
-    start, stop, step = wholes({"range": content}, "range", -(2**63), 2**63, length=3)
+def _range(content: Any, context: ReadContext) -> range:
+    start, stop, step = read_integers({"range": content}, "range", -(2**63), 2**63, length=3)
     found = range(start, stop, step)
-    # Checks of a parameter turn it into an array, and the file does not hold the numbers.
+    # Checks convert a range to an array, whose size is not bounded by the size of the file.
     if _is_long(found):
         raise ModelFileError(
-            f"a range among the parameters has more than {MOST_IN_RANGE:,} numbers"
+            f"invalid model file: a range among the parameters has more than {MAX_RANGE_LENGTH:,} elements"
         )
     return found
 
 
 def _is_long(numbers: range) -> bool:
-    return len(numbers[: MOST_IN_RANGE + 1]) > MOST_IN_RANGE  # the length of all may overflow
+    return (
+        len(numbers[: MAX_RANGE_LENGTH + 1]) > MAX_RANGE_LENGTH
+    )  # len() of the whole range may overflow
 
 
-def _float(content: Any, source: Source) -> float:
-    return _NOT_FINITE[choice({"float": content}, "float", _NOT_FINITE)]
+def _float(content: Any, context: ReadContext) -> float:
+    return _NOT_FINITE[read_choice({"float": content}, "float", _NOT_FINITE)]
 
 
-def _array(content: Any, source: Source) -> np.ndarray:
-    shape = wholes(content, "shape", 0)
-    values = listed(content, "values")
+def _array(content: Any, context: ReadContext) -> np.ndarray:
+    shape = read_integers(content, "shape", 0)
+    values = read_list(content, "values")
     if len(shape) > 8 or math.prod(shape) != len(values):
-        raise ModelFileError("an array among the parameters does not have its shape")
+        raise ModelFileError(
+            f"invalid model file: an array among the parameters has shape {shape[:9]}, but {len(values)}"
+            " values; the shape must match the values and have at most 8 dimensions"
+        )
     if isinstance(content["type"], str) and content["type"].startswith("float"):
-        values = [decoded(value, source) for value in values]
-    return labels_from({"type": content["type"], "values": values}).reshape(shape)
+        values = [decode_value(value, context) for value in values]
+    return read_labels({"type": content["type"], "values": values}).reshape(shape)
 
 
-def _part(content: Any, source: Source) -> Any:
-    if type(content) is not int or not 0 <= content < len(source.members):
-        raise ModelFileError("a parameter names a part that the model file does not have")
-    return source.members[content]
+def _part(content: Any, context: ReadContext) -> Any:
+    if type(content) is not int or not 0 <= content < len(context.members):
+        raise ModelFileError(
+            f"invalid model file: a parameter refers to the member {content!r}, but the file has"
+            f" {len(context.members)} members"
+        )
+    return context.members[content]
 
 
-def _estimator(content: Any, source: Source) -> Any:
-    from bosquet.io.kinds import class_of
+def _estimator(content: Any, context: ReadContext) -> Any:
+    from bosquet._state.kinds import class_by_name
 
-    name = text(content, "name")
-    cls = class_of(name)
+    name = read_text(content, "name")
+    cls = class_by_name(name)
     if cls is None:
-        raise ModelFileError(f"a parameter is a {name!r}, which this version does not know")
-    estimator, missing = estimator_from(cls, inner(content, "parameters"), source)
+        raise ModelFileError(
+            f"invalid model file: a parameter is an estimator of the unknown class {name!r}"
+        )
+    estimator, missing = build_estimator(cls, read_object(content, "parameters"), context)
     for parameter, mark in missing.items():
         setattr(estimator, parameter, mark)
     return estimator
 
 
-_TAGS: dict[str, Callable[[Any, Source], Any]] = {
-    "tuple": lambda content, source: tuple(_each(content, source)),
-    "set": lambda content, source: set(_keys(content, source)),
-    "frozenset": lambda content, source: frozenset(_keys(content, source)),
+_TAGS: dict[str, Callable[[Any, ReadContext], Any]] = {
+    "tuple": lambda content, context: tuple(_each(content, context)),
+    "set": lambda content, context: set(_keys(content, context)),
+    "frozenset": lambda content, context: frozenset(_keys(content, context)),
     "dict": _dict,
     "range": _range,
     "float": _float,
@@ -277,11 +316,11 @@ _TAGS: dict[str, Callable[[Any, Source], Any]] = {
 
 @cache
 def _defaults(cls: Any) -> dict[str, Any]:
-    """The parameters of a class with their defaults, `Parameter.empty` where there is none."""
+    """Return the parameters of a class with their defaults, `Parameter.empty` for those without."""
     given = signature(cls.__init__).parameters.values()
     return {p.name: p.default for p in given if p.name != "self"}
 
 
 def _required(cls: Any) -> list[str]:
-    """The parameters of a class that have no default."""
+    """Return the parameters of a class that have no default."""
     return [name for name, default in _defaults(cls).items() if default is Parameter.empty]

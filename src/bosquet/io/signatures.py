@@ -1,7 +1,7 @@
-"""Signatures of model files: a keyed hash of the whole file, behind it.
+"""Signatures of model files: a keyed hash of the whole file, appended to it.
 
-HMAC-SHA256 with a key that the user keeps. Whoever does not have the key can neither write a file that its
-holder accepts nor change one. It keeps nothing secret.
+The signature is an HMAC-SHA256 with a secret key of the user. Without the key, nobody can write or change a
+file so that its signature is valid. The content of the file is not encrypted.
 """
 
 from __future__ import annotations
@@ -12,44 +12,46 @@ from typing import Any
 
 from bosquet._core import ModelFileError
 
-MARK = b"BSQ-HMAC"  # the last bytes of a signed file
+SIGNATURE_MARKER = b"BSQ-HMAC"  # the last bytes of a signed file
 DIGEST_BYTES = 32
-LEAST_KEY_BYTES = 32  # as many as the hash has: a shorter key is easier to guess than the hash
+MIN_KEY_BYTES = 32  # the length of the hash: a shorter key is easier to guess than the hash
 
 
 def check_key(key: Any) -> None:
-    """Raise an error unless `key` can sign."""
+    """Raise an error unless `key` is bytes of sufficient length."""
     if not isinstance(key, bytes):
-        raise TypeError(f"key must be bytes, not {type(key).__name__}")
-    if len(key) < LEAST_KEY_BYTES:
+        raise TypeError(f"key must be bytes, got {type(key).__name__}")
+    if len(key) < MIN_KEY_BYTES:
         raise ValueError(
-            f"the key has {len(key)} bytes: it must have at least {LEAST_KEY_BYTES}, drawn at random, as by"
-            f" secrets.token_bytes({LEAST_KEY_BYTES})"
+            f"the key has {len(key)} bytes; it must have at least {MIN_KEY_BYTES} random bytes, for example"
+            f" secrets.token_bytes({MIN_KEY_BYTES})"
         )
 
 
-def signed(data: bytes, key: bytes) -> bytes:
-    """The file with its signature."""
-    return data + _digest(data, key) + MARK
+def sign(data: bytes, key: bytes) -> bytes:
+    """Return the file with its signature."""
+    return data + _digest(data, key) + SIGNATURE_MARKER
 
 
 def is_signed(data: bytes) -> bool:
-    return data.endswith(MARK)
+    """Return whether a file ends with a signature, without checking it."""
+    return data.endswith(SIGNATURE_MARKER)
 
 
-def unsigned(data: bytes, key: bytes | None) -> bytes:
-    """The file without its signature, which has to be that of the key, if one is given."""
+def strip_signature(data: bytes, key: bytes | None) -> bytes:
+    """Return the file without its signature; with a key, raise ModelFileError if it is not valid."""
     if not is_signed(data):
         if key is None:
             return data
         raise ModelFileError(
-            "the model file is not signed, and a key was given: it is not from the holder of the key"
+            "the model file is not signed, but a key was given; load it without the key if you trust the file"
         )
-    end = len(data) - len(MARK) - DIGEST_BYTES
-    content, digest = data[: max(end, 0)], data[max(end, 0) : -len(MARK)]
+    end = len(data) - len(SIGNATURE_MARKER) - DIGEST_BYTES
+    content, digest = data[: max(end, 0)], data[max(end, 0) : -len(SIGNATURE_MARKER)]
     if key is not None and not hmac.compare_digest(digest, _digest(content, key)):
         raise ModelFileError(
-            "the signature of the model file does not fit: it was signed with another key, or changed since"
+            "the signature of the model file is not valid for this key: the file was signed with another"
+            " key, or changed since"
         )
     return content
 
