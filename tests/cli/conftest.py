@@ -9,12 +9,12 @@ from bosquet.cli import main
 
 @pytest.fixture
 def bosquet(capsys):
-    """Runs a command in this process: its exit code, what it said and what it complained of."""
+    """Return a function that runs a command in this process and returns exit code, stdout and stderr."""
 
     def run(*words):
         code = main([str(word) for word in words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        stdout = capsys.readouterr()
+        return code, stdout.out, stdout.err
 
     return run
 

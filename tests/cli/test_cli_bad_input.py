@@ -33,29 +33,29 @@ def csv(frame):
 
 
 CASES = {
-    "no such target": (csv(base()), "w", "there is no column 'w'"),
+    "no such target": (csv(base()), "w", "the target column 'w' is not in the table"),
     "a target that is constant": (csv(base().assign(y=1)), "y", "in every row"),
     "a target that is missing": (csv(base().assign(y=None)), "y", "missing in every row"),
     "one row": (csv(base()[:1]), "y", "1 row"),
     "all columns text": (
         csv(pd.DataFrame({"a": [f"some words {i}" for i in range(N)], "y": ["a", "b"] * 30})),
         "y",
-        "no column is left to learn from",
+        "no usable feature is left",
     ),
     "a date as target": (
         csv(base().assign(y=pd.date_range("2024", periods=N))), "y", "y",
     ),
-    "the target's name twice": (b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y", "called 'y'"),
+    "the target's name twice": (b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y", "named 'y'"),
     "the target's name twice, after five other repeated names": (
         b"a,a,b,b,c,c,d,d,e,e,y,y\n" + b"1,2,3,4,5,6,7,8,9,1,2,2\n0,3,4,5,6,7,8,9,1,2,3,3\n" * 20,
         "y",
-        "called 'y' (read as y, y_2)",
+        "named 'y' (read as y, y_2)",
     ),
     "the second column of the target's name": (
-        b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y_2", "2 columns are called",
+        b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y_2", "2 columns are named",
     ),
-    "a class with one member": (csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y", "has one row"),
-    "one column": (csv(base()[["y"]]), "y", "no other column"),
+    "a class with one member": (csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y", "has only one row"),
+    "one column": (csv(base()[["y"]]), "y", "no column besides the target"),
     "a file that is empty": (b"", "y", "is empty"),
     "a header alone": (b"x,y\n", "y", "no rows below it"),
     "a workbook": (b"PK\x03\x04" + b"x" * 99, "y", "Excel"),
@@ -67,28 +67,30 @@ CASES = {
 
 @pytest.mark.parametrize("command", ["study", "fit", "tree"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_table_that_cannot_be_learned_from(bosquet, tmp_path, monkeypatch, command, case):
-    data, target, says = CASES[case]
+def test_an_unusable_table_is_one_line_and_exit_code_2(
+    bosquet, tmp_path, monkeypatch, command, case
+):
+    data, target, message = CASES[case]
     (tmp_path / "t.csv").write_bytes(data)
     monkeypatch.chdir(tmp_path)
     out = {"study": ["--report", "out"], "fit": ["--out", "out"], "tree": ["--out", "out"]}[command]
-    code, said, err = bosquet(command, "t.csv", "--target", target, *out, "-q")
-    assert (code, said) == (2, "")
+    code, printed, err = bosquet(command, "t.csv", "--target", target, *out, "-q")
+    assert (code, printed) == (2, "")
     assert err.startswith("bosquet: ")
     assert err.count("\n") == 1
-    assert says in err
+    assert message in err
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
-def test_of_columns_with_the_targets_name_all_but_one_can_be_dropped(bosquet, tmp_path):
+def test_columns_with_the_name_of_the_target_can_be_dropped(bosquet, tmp_path):
     (tmp_path / "t.csv").write_bytes(b"y,x,y\n" + b"1,2,1\n0,3,0\n" * 20)
     words = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m", "--json", "-q"]
     assert bosquet(*words)[0] == 2
-    code, said, _ = bosquet(*words, "--drop", "y_2")
-    assert (code, json.loads(said)["columns"]) == (0, 1)
+    code, printed, _ = bosquet(*words, "--drop", "y_2")
+    assert (code, json.loads(printed)["columns"]) == (0, 1)
 
 
-def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path):
+def test_dates_mixed_types_and_repeated_names_are_accepted(bosquet, tmp_path):
     frame = base().assign(
         when=pd.date_range("2024", periods=N).strftime("%d/%m/%Y"),
         mixed=["1", "red", "2", "blue"] * (N // 4),
@@ -97,44 +99,44 @@ def test_dates_mixed_types_and_repeated_names_are_no_hindrance(bosquet, tmp_path
     (tmp_path / "t.csv").write_bytes(csv(frame))
     code, _, err = bosquet("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m")
     assert code == 0
-    for note in ("'x' occurs 2 times", "when: a date", "mixed: numbers and text mixed"):
+    for note in ("'x' occurs 2 times", "when: a date", "mixed: mixed numbers and text"):
         assert note in err
 
 
 def test_a_study_has_a_limit_to_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
-    monkeypatch.setattr("bosquet.study.table.reading.MOST_COLUMNS", 1)
+    monkeypatch.setattr("bosquet.study.table.reading.MAX_COLUMNS", 1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(csv(base()))
-    code, said, err = bosquet("study", "t.csv", "-t", "y", "-q")
-    assert (code, said, err.count("\n")) == (2, "", 1)
-    assert "2 columns besides the target, and a study takes up to 1" in err
+    code, printed, err = bosquet("study", "t.csv", "-t", "y", "-q")
+    assert (code, printed, err.count("\n")) == (2, "", 1)
+    assert "2 columns besides the target, but a study accepts at most 1" in err
     assert "bosquet fit" in err
     assert bosquet("fit", "t.csv", "-t", "y", "--method", "tree", "-o", "m", "-q")[0] == 0
     assert sorted(os.listdir(tmp_path)) == ["m", "t.csv"]
 
 
 @pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
+def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
     row = ",".join(["1.5", "2.5"] * (n // 2))
     other = ",".join(["0.5", "1.5"] * (n // 2))
     text = ",".join(f"v{i}" for i in range(n)) + ",y\n" + f"{row},a\n{other},b\n" * 6
     (tmp_path / "t.csv").write_text(text)
     start = time.perf_counter()
-    code, said, err = bosquet(
+    code, printed, err = bosquet(
         "fit", tmp_path / "t.csv", "-t", "y", "--method", "tree", "-o", tmp_path / "m", "-q"
     )
     assert code == 0, err
-    assert f"{n:,} columns" in said
+    assert f"{n:,} columns" in printed
     assert time.perf_counter() - start < 120  # some seconds, on a machine that is not busy
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (["study"], "required: data"),
         (["study", "t.csv"], "--target"),
         (["frobnicate"], "invalid choice"),
-        (["fit", "gone.csv", "-t", "y", "-o", "m"], "there is no file gone.csv"),
+        (["fit", "gone.csv", "-t", "y", "-o", "m"], "gone.csv does not exist"),
         (["fit", "t.csv", "-t", "y", "-o", "m", "--set", "depth"], "NAME=VALUE"),
         (["fit", "t.csv", "-t", "y", "-o", "m", "--set", "n_trees=3"], "no parameter 'n_trees'"),
         (["fit", "t.csv", "-t", "y", "-o", "m", "--set", "learning_rate=-1"], "learning_rate"),
@@ -144,51 +146,59 @@ def test_very_many_columns_are_no_hindrance(bosquet, tmp_path, n):
             ["fit", "t.csv", "-t", "y", "-o", "m", "--set", "learning_rates=1"],
             "did you mean 'learning_rate'",
         ),
-        (["fit", "t.csv", "-t", "nope", "-o", "m"], "there are 'x', 'z', 'y'"),
-        (["fit", "t.csv", "-t", "y", "-o", "m", "--positive", "c"], "there are 'a', 'b'"),
+        (["fit", "t.csv", "-t", "nope", "-o", "m"], "available: 'x', 'z', 'y'"),
+        (["fit", "t.csv", "-t", "y", "-o", "m", "--positive", "c"], "available: 'a', 'b'"),
         (["fit", "t.csv", "-t", "x", "-o", "m", "--positive", "c"], "is a number"),
         (
             ["fit", "t.csv", "-t", "y", "-o", "m", "--method", "forest"],
             "did you mean 'random-forest'?",
         ),
         (["studdy", "t.csv"], "did you mean 'study'?"),
-        (["study", "t.csv", "--targt", "y"], "there is no option --targt; did you mean --target?"),
-        (["study", "t.csv", "-t", "y", "--frobnicate=3"], "there is no option --frobnicate (see"),
+        (["study", "t.csv", "--targt", "y"], "unknown option --targt; did you mean --target?"),
+        (["study", "t.csv", "-t", "y", "--frobnicate=3"], "unknown option --frobnicate (see"),
         (["fit", "t.csv", "-t", "y", "-o", "m", "--delimiter", "ab"], "one character"),
-        (["fit", "t.csv", "-t", "y", "-o", "m", "--encoding", "klingon"], "no encoding 'klingon'"),
-        (["fit", "t.csv", "-t", "y", "-o", "."], "it is a folder"),
+        (
+            ["fit", "t.csv", "-t", "y", "-o", "m", "--encoding", "klingon"],
+            "the encoding 'klingon' is unknown",
+        ),
+        (["fit", "t.csv", "-t", "y", "-o", "."], "it is a directory"),
         (["fit", "t.csv", "-t", "y", "-o", "nowhere/m"], "cannot write nowhere/m"),
         (
             ["study", "t.csv", "-t", "y", "--report", "nowhere/p.html"],
             "cannot write nowhere/p.html",
         ),
-        (["study", "t.csv", "-t", "y", "--budget", "soon"], "--budget soon: not a time to work in"),
-        (["study", "t.csv", "-t", "y", "--budget", "-5s"], "--budget -5s: not a time to work in"),
-        (["study", "t.csv", "-t", "y", "--budget", "0"], "--budget 0: not a time to work in"),
+        (["study", "t.csv", "-t", "y", "--budget", "soon"], "--budget soon is not a time"),
+        (["study", "t.csv", "-t", "y", "--budget", "-5s"], "--budget -5s is not a time"),
+        (["study", "t.csv", "-t", "y", "--budget", "0"], "--budget 0 is not a time"),
         (["study", "t.csv", "-t", "y", "--positive", "B"], "did you mean 'b'?"),
-        (["study", "t.csv", "-t", "y", "--methods", "magic"], "no method 'magic'"),
+        (["study", "t.csv", "-t", "y", "--methods", "magic"], "'magic' in methods is unknown"),
         (["study", "t.csv", "-t", "y", "--methods", "cartt"], "did you mean 'cart'?"),
         (["study", "t.csv", "-t", "y", "--metric", "acuracy"], "did you mean 'accuracy'?"),
-        (["study", "t.csv", "-t", "y", "--costs", "0,1;0,0"], "taking 'b' for 'a' costs 0"),
+        (
+            ["study", "t.csv", "-t", "y", "--costs", "0,1;0,0"],
+            "predicting 'a' for the true class 'b' costs 0",
+        ),
         (["study", "t.csv", "-t", "y", "--costs", "0,1,1;1,0,1;1,1,0"], "in the order 'a', 'b'"),
         (["study", "t.csv", "-t", "y", "--metric", "magic"], "magic"),
         (["study", "t.csv", "-t", "y", "--costs", "1,2;3"], "--costs"),
         (["study", "t.csv", "-t", "y", "--costs", "dear"], "--costs"),
-        (["study", "t.csv", "-t", "y", "--task", "regression"], "not numbers"),
+        (["study", "t.csv", "-t", "y", "--task", "regression"], "needs a numeric target"),
         (["predict", "t.csv", "t.csv"], "t.csv"),
-        (["predict", "gone", "t.csv"], "there is no file gone"),
-        (["predict", "-", "t.csv"], "not from the standard input"),
-        (["verify", "."], "is a folder"),
+        (["predict", "gone", "t.csv"], "gone does not exist"),
+        (["predict", "-", "t.csv"], "cannot be read from standard input"),
+        (["verify", "."], "is a directory"),
         (["explain", "gone", "t.csv", "--row", "0"], "must be an integer >= 1"),
         (["completion", "powershell"], "invalid choice"),
     ],
 )
-def test_words_that_cannot_be_right(bosquet, tmp_path, monkeypatch, words, says):
+def test_invalid_arguments_are_one_line_and_exit_code_2(
+    bosquet, tmp_path, monkeypatch, words, message
+):
     (tmp_path / "t.csv").write_bytes(csv(base()))
     monkeypatch.chdir(tmp_path)
-    code, said, err = bosquet(*words)
-    assert (code, said) == (2, "")
-    assert says in err
+    code, printed, err = bosquet(*words)
+    assert (code, printed) == (2, "")
+    assert message in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == ["t.csv"]
 
@@ -207,7 +217,7 @@ def test_probabilities_of_numbers_are_refused(bosquet, sales, tmp_path):
     bosquet("fit", sales, "-t", "price", "--method", "tree", "-o", tmp_path / "m")
     code, _, err = bosquet("predict", tmp_path / "m", sales, "--proba")
     assert code == 2
-    assert "no probabilities" in err
+    assert "no class probabilities" in err
 
 
 def test_a_missing_extra_is_named(bosquet, sales, monkeypatch, tmp_path):
@@ -241,8 +251,8 @@ def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monk
     out.write_text("as before")
     monkeypatch.setattr(builtins, "open", full)
     for words in (["fit", sales, "-t", "sold", "--method", "tree", "-o", out],):
-        code, said, err = bosquet(*words, "-q")
-        assert (code, said) == (2, "")
+        code, printed, err = bosquet(*words, "-q")
+        assert (code, printed) == (2, "")
         assert "No space left on device" in err
         assert err.count("\n") == 1
     monkeypatch.undo()
@@ -250,7 +260,7 @@ def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monk
     assert os.listdir(tmp_path) == ["answers.csv"]
 
 
-def test_a_page_that_cannot_be_written_does_not_take_the_table_with_it(capsys, tmp_path):
+def test_the_result_is_printed_if_the_report_cannot_be_written(capsys, tmp_path):
     class Studied:
         record_: ClassVar = {"notes": []}
 
@@ -274,8 +284,8 @@ def test_a_page_that_cannot_be_written_does_not_take_the_table_with_it(capsys, t
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_full_device_is_one_line(bosquet, sales, model):
     for words in (["predict", model, sales], ["fit", sales, "-t", "sold", "--method", "tree"]):
-        code, said, err = bosquet(*words, "--out", "/dev/full", "-q")
-        assert (code, said) == (2, "")
+        code, printed, err = bosquet(*words, "--out", "/dev/full", "-q")
+        assert (code, printed) == (2, "")
         assert "/dev/full" in err
         assert "No space left on device" in err
 
@@ -295,7 +305,7 @@ def test_a_full_standard_output_is_one_line(sales, model):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_reader_that_stops_is_no_failure(sales, model):
+def test_a_closed_pipe_is_not_an_error(sales, model):
     done = subprocess.run(
         f"{sys.executable} -m bosquet predict {model} {sales} | head -1; echo ${{PIPESTATUS[0]}}",
         shell=True,
@@ -308,17 +318,18 @@ def test_a_reader_that_stops_is_no_failure(sales, model):
     assert "Traceback" not in done.stderr
 
 
-def test_a_fault_of_bosquets_own_is_exit_code_1(bosquet, monkeypatch, sales, model):
+def test_an_internal_error_is_exit_code_1(bosquet, monkeypatch, sales, model):
     from bosquet.cli.commands import predict
 
     def broken(*_):
         raise RuntimeError("something\nodd")
 
-    monkeypatch.setattr(predict, "answers_of", broken)
+    monkeypatch.setattr(predict, "predictions_of", broken)
     code, _, err = bosquet("predict", model, sales)
     assert code == 1
     assert err == (
-        "bosquet: internal failure: RuntimeError: something odd (--traceback shows where; please report it)\n"
+        "bosquet: internal error: RuntimeError: something odd"
+        " (please report it with the output of --traceback)\n"
     )
     with pytest.raises(RuntimeError):
         main(["predict", str(model), str(sales), "--traceback"])
@@ -330,5 +341,5 @@ def test_an_interrupt_is_exit_code_130(bosquet, monkeypatch, sales, model):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(predict, "answers_of", interrupted)
+    monkeypatch.setattr(predict, "predictions_of", interrupted)
     assert bosquet("predict", model, sales)[0] == 130

@@ -13,28 +13,28 @@ import bosquet as library
 def test_fit_writes_a_model_that_predict_reads(bosquet, sales, model, tmp_path):
     out = tmp_path / "answers.csv"
     assert bosquet("predict", model, sales, "--proba", "--keep", "order,sold", "--out", out)[0] == 0
-    answers = pd.read_csv(out)
-    assert answers.columns.tolist() == ["order", "sold", "predicted sold", "P(no)", "P(yes)"]
-    assert (answers["sold"] == answers["predicted sold"]).mean() > 0.85
-    np.testing.assert_allclose(answers["P(no)"] + answers["P(yes)"], 1)
+    predictions = pd.read_csv(out)
+    assert predictions.columns.tolist() == ["order", "sold", "predicted sold", "P(no)", "P(yes)"]
+    assert (predictions["sold"] == predictions["predicted sold"]).mean() > 0.85
+    np.testing.assert_allclose(predictions["P(no)"] + predictions["P(yes)"], 1)
     loaded = library.load(model)
     assert (
-        loaded.predict(pd.read_csv(sales, sep=";", decimal=",")) == answers["predicted sold"]
+        loaded.predict(pd.read_csv(sales, sep=";", decimal=",")) == predictions["predicted sold"]
     ).all()
 
 
-def test_fit_tells_scores_on_rows_held_out(bosquet, sales, tmp_path):
+def test_fit_reports_scores_on_a_test_set(bosquet, sales, tmp_path):
     out = tmp_path / "m.bosquet"
-    code, said, _ = bosquet(
+    code, output, _ = bosquet(
         "fit", sales, "-t", "price", "--method", "random-forest", "--set", "n_estimators=30", "--set",
         "max_depth=none", "--holdout", "0.25", "-o", out, "--json",
     )  # fmt: skip
-    found = json.loads(said)
+    found = json.loads(output)
     assert (code, found["task"], found["bytes"]) == (0, "regression", os.path.getsize(out))
     assert found["holdout"]["r2"] > 0.9
 
 
-def test_fit_tells_precision_and_recall_of_the_class_that_is_looked_for(bosquet, sales, tmp_path):
+def test_fit_reports_precision_and_recall_of_the_positive_class(bosquet, sales, tmp_path):
     words = [
         "fit",
         sales,
@@ -47,8 +47,8 @@ def test_fit_tells_precision_and_recall_of_the_class_that_is_looked_for(bosquet,
         "-o",
         tmp_path / "m",
     ]
-    _, said, _ = bosquet(*words, "--set", "max_depth=1", "--positive", "no")
-    assert "precision of 'no' 0." in said
+    _, output, _ = bosquet(*words, "--set", "max_depth=1", "--positive", "no")
+    assert "precision of 'no' 0." in output
     found = json.loads(bosquet(*words, "--positive", "yes", "--json")[1])
     assert found["positive"] == "yes"
     assert found["holdout"]["recall"] > 0.6
@@ -63,32 +63,32 @@ def test_every_method_goes_to_a_file_and_back(bosquet, sales, tmp_path, method, 
     few = ["--set", "n_estimators=5"] if method != "tree" else ["--set", "max_depth=3"]
     assert bosquet("fit", sales, "-t", target, "--method", method, *few, "-o", out)[0] == 0
     assert bosquet("verify", out)[0] == 0
-    code, said, _ = bosquet("predict", out, sales)
+    code, output, _ = bosquet("predict", out, sales)
     assert code == 0
-    assert said.splitlines()[0] == target
-    assert len(said.splitlines()) == 241
+    assert output.splitlines()[0] == target
+    assert len(output.splitlines()) == 241
 
 
-def test_predict_answers_in_json_and_in_parquet(bosquet, sales, model, tmp_path):
-    code, said, _ = bosquet("predict", model, sales, "--json")
+def test_predict_writes_json_and_parquet(bosquet, sales, model, tmp_path):
+    code, output, _ = bosquet("predict", model, sales, "--json")
     assert code == 0
-    assert {row["sold"] for row in json.loads(said)} == {"yes", "no"}
+    assert {row["sold"] for row in json.loads(output)} == {"yes", "no"}
     out = tmp_path / "answers.parquet"
     assert bosquet("predict", model, sales, "--out", out, "-q")[0] == 0
-    assert pd.read_parquet(out)["sold"].tolist() == [row["sold"] for row in json.loads(said)]
+    assert pd.read_parquet(out)["sold"].tolist() == [row["sold"] for row in json.loads(output)]
 
 
 def test_predict_takes_models_saved_in_python(bosquet, tmp_path):
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [0.5, 0, 1, 0], "y": [1.0, 2, 3, 4]})
     library.DecisionTreeRegressor().fit(frame[["a", "b"]], frame["y"]).save(tmp_path / "m.bosquet")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    code, said, _ = bosquet("predict", tmp_path / "m.bosquet", tmp_path / "t.csv")
-    assert (code, said.split()) == (0, ["prediction", "1.0", "2.0", "3.0", "4.0"])
+    code, output, _ = bosquet("predict", tmp_path / "m.bosquet", tmp_path / "t.csv")
+    assert (code, output.split()) == (0, ["prediction", "1.0", "2.0", "3.0", "4.0"])
 
 
 def test_explain_ranks_columns(bosquet, sales, model):
-    code, said, _ = bosquet("explain", model, sales, "--json")
-    ranking = json.loads(said)["importances"]
+    code, output, _ = bosquet("explain", model, sales, "--json")
+    ranking = json.loads(output)["importances"]
     assert (code, ranking[0]["feature"]) == (0, "size")
     assert "size" in bosquet("explain", model, sales, "--top", "2")[1]
 
@@ -117,14 +117,14 @@ def test_explain_takes_a_class_of_several(bosquet, tmp_path):
         "explain", tmp_path / "m", tmp_path / "t.csv", "--row", 1, "--class", "d"
     )
     assert code == 2
-    assert "there are 'a', 'b', 'c'" in err
+    assert "available: 'a', 'b', 'c'" in err
 
 
 def test_tree_prints_text_graphs_sql_python_and_pictures(bosquet, sales, tmp_path):
     words = ["tree", sales, "-t", "sold", "--drop", "price"]
-    code, said, err = bosquet(*words)
+    code, output, err = bosquet(*words)
     assert code == 0
-    assert "size <=" in said
+    assert "size <=" in output
     assert "leaves kept by" in err
     assert bosquet(*words, "--dot")[1].startswith("digraph tree {")
     assert "CASE WHEN" in bosquet(*words, "--sql")[1]
@@ -137,24 +137,24 @@ def test_tree_prints_text_graphs_sql_python_and_pictures(bosquet, sales, tmp_pat
     assert "CASE WHEN" in (tmp_path / "t.sql").read_text()
 
 
-def test_verify_tells_a_whole_file_from_a_damaged_one(bosquet, model, tmp_path):
-    assert "a whole model file" in bosquet("verify", model)[1]
+def test_verify_distinguishes_valid_and_damaged_files(bosquet, model, tmp_path):
+    assert "a valid model file" in bosquet("verify", model)[1]
     assert json.loads(bosquet("verify", model, "--json")[1])["whole"] is True
     data = bytearray(model.read_bytes())
     for damaged in (data[:-5], data[:40], b"", bytes(data[:100]) + b"\x00" + bytes(data[101:])):
         (tmp_path / "damaged").write_bytes(damaged)
-        code, said, err = bosquet("verify", tmp_path / "damaged")
-        assert (code, said) == (2, "")
+        code, output, err = bosquet("verify", tmp_path / "damaged")
+        assert (code, output) == (2, "")
         assert err.count("\n") == 1
 
 
-def test_info_tells_of_the_machine_of_models_and_of_tables(bosquet, sales, model):
+def test_info_describes_the_machine_models_and_tables(bosquet, sales, model):
     found = json.loads(bosquet("info", "--json")[1])
     assert found["bosquet"] == library.__version__
     assert found["cores"] >= 1
     assert "instruction set" in bosquet("info")[1]
-    told = json.loads(bosquet("info", model, "--json")[1])
-    assert (told["target"], told["classes"]) == ("sold", ["no", "yes"])
+    reported = json.loads(bosquet("info", model, "--json")[1])
+    assert (reported["target"], reported["classes"]) == ("sold", ["no", "yes"])
     assert "left out: identifier" in bosquet("info", model)[1]
     described = json.loads(bosquet("info", sales, "--json")[1])
     assert described["reading"]["decimal"] == ","
@@ -163,7 +163,7 @@ def test_info_tells_of_the_machine_of_models_and_of_tables(bosquet, sales, model
     ]  # fmt: skip
 
 
-def test_bench_measures_every_library_that_is_there(bosquet, monkeypatch):
+def test_bench_measures_every_installed_library(bosquet, monkeypatch):
     from types import SimpleNamespace
 
     from bosquet.cli.commands import bench
@@ -177,52 +177,52 @@ def test_bench_measures_every_library_that_is_there(bosquet, monkeypatch):
 
     monkeypatch.setattr(bench, "importlib", SimpleNamespace(import_module=without_peers))
     words = ["bench", "--rows", 400, "--rounds", 3, "--turns", 1, "--jobs", 1, "-q"]
-    code, said, _ = bosquet(*words, "--json")
-    results = json.loads(said)["results"]
+    code, output, _ = bosquet(*words, "--json")
+    results = json.loads(output)["results"]
     assert code == 0
     assert set(results) == {"Bosquet", "scikit-learn"}
     assert all(result["fit"] > 0 and result["log_loss"] < 1 for result in results.values())
-    assert "x ours" in bench.table(json.loads(said))
+    assert "x ours" in bench.table(json.loads(output))
 
 
-def test_study_writes_a_page_and_a_model(bosquet, sales, tmp_path):
+def test_study_writes_a_report_and_a_model(bosquet, sales, tmp_path):
     page, saved = tmp_path / "page.html", tmp_path / "best.bosquet"
     words = [
         "study", sales, "--target", "sold", "--drop", "price", "--methods", "cart", "--budget", "none",
         "--repeats", 1, "-o", page, "--save", saved, "--positive", "no",
     ]  # fmt: skip
-    code, said, err = bosquet(*words)
+    code, output, err = bosquet(*words)
     assert code == 0, err
-    assert "CART" in said
-    assert "1 split with 48 test rows, " in said
-    assert "'no' looked for" in err
-    assert "“no” drawn as positive" in page.read_text(encoding="utf-8")
-    assert str(page) in said
+    assert "CART" in output
+    assert "1 split with 48 test rows, " in output
+    assert "positive class 'no'" in err
+    assert "positive class “no”" in page.read_text(encoding="utf-8")
+    assert str(page) in output
     assert "CART" in err  # results as they come
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
-    code, said, _ = bosquet("predict", saved, sales)
-    assert (code, said.splitlines()[0]) == (0, "sold")
+    code, output, _ = bosquet("predict", saved, sales)
+    assert (code, output.splitlines()[0]) == (0, "sold")
 
 
-def test_study_answers_in_json_and_goes_on_from_a_journal(bosquet, sales, tmp_path):
+def test_study_prints_json_and_resumes_from_a_checkpoint(bosquet, sales, tmp_path):
     words = [
         "study", sales, "-t", "price", "--methods", "linear", "--budget", "none", "--repeats", 2, "--metric",
         "mae", "--no-report", "--resume", tmp_path / "journal", "--json",
     ]  # fmt: skip
     first = json.loads(bosquet(*words, "-q")[1])
-    _, said, err = bosquet(*words)
-    again = json.loads(said)
+    _, output, err = bosquet(*words)
+    again = json.loads(output)
     assert first["metric"]["name"] == "mae"
     assert [m["scores"] for m in first["methods"]] == [m["scores"] for m in again["methods"]]
-    assert f"going on from {tmp_path / 'journal'}: 4 results of 2 splits" in err
+    assert f"resuming from {tmp_path / 'journal'}: 4 results of 2 splits" in err
     frame = pd.read_csv(sales, sep=";", decimal=",")
     row = first["winner"]["rows"][0]
     assert float(row["truth"]) == frame["price"][row["row"] - 1]
     assert "counted from 1" in first["winner"]["rows_called"]
     journal = tmp_path / "journal"
     journal.write_text(journal.read_text().replace('"setting":{', '"setting":7,"more":{', 1))
-    code, said, err = bosquet(*words)
-    assert (code, said) == (2, "")
+    code, output, err = bosquet(*words)
+    assert (code, output) == (2, "")
     assert "was changed in line 2" in err
     assert err.count("\n") == 1
 
@@ -244,14 +244,14 @@ def test_a_study_without_a_conclusion_has_an_exit_code_of_its_own(
     table = tmp_path / "noise.csv"
     pd.DataFrame(noise, columns=["a", "b", "y"]).to_csv(table, index=False)
     words = ["--methods", "cart", "--budget", "none", "--repeats", 2, "--no-report", "--quiet"]
-    found, said, _ = bosquet("study", table, "-t", "y", *words)
+    found, output, _ = bosquet("study", table, "-t", "y", *words)
     assert found == code
-    assert ("No conclusion: 1 failed" in said) == breaks
+    assert ("No conclusion: 1 failed" in output) == breaks
 
 
 def test_the_help_of_a_study_explains_its_exit_codes(bosquet):
-    _, said, _ = bosquet("study", "--help")
-    assert "exit codes: 0 a conclusion was reached" in said
+    _, output, _ = bosquet("study", "--help")
+    assert "exit codes:\n  0  a conclusion was reached" in output
 
 
 def test_a_study_looks_for_drift_in_other_rows(bosquet, counted_study, sales, tmp_path):
@@ -259,12 +259,12 @@ def test_a_study_looks_for_drift_in_other_rows(bosquet, counted_study, sales, tm
     frame["size"] += 5
     frame.to_csv(tmp_path / "later.csv", index=False)
     words = counted_study(sales, "price", "linear", 2)
-    said = bosquet(*words, "-q", "--no-report", "--test", tmp_path / "later.csv", "--json")[1]
-    warnings = json.loads(said)["exploration"]["warnings"]
+    output = bosquet(*words, "-q", "--no-report", "--test", tmp_path / "later.csv", "--json")[1]
+    warnings = json.loads(output)["exploration"]["warnings"]
     assert [w["columns"] for w in warnings if w["kind"] == "drift"] == [["size"]]
 
 
-def test_a_study_tells_of_leaks_and_copies_at_once(
+def test_a_study_warns_of_leaks_and_duplicates(
     bosquet, counted_study, sales, tmp_path, monkeypatch
 ):
     frame = pd.read_csv(sales, sep=";", decimal=",")[["size", "sold"]]
@@ -272,28 +272,30 @@ def test_a_study_tells_of_leaks_and_copies_at_once(
     pd.concat([frame, frame[:20]]).to_csv(tmp_path / "t.csv", index=False)
     monkeypatch.chdir(tmp_path)
     words = counted_study("t.csv", "sold", "constant", 1)
-    code, said, err = bosquet(*words)
+    code, output, err = bosquet(*words)
     assert code == 0, err
-    for told in ("paid is sold in other words", "22 rows are copies of others"):
-        assert f"look here first: {told}" in err
-        assert f"Look here first: {told}" in said
-    assert "“paid” gives it away" in (tmp_path / "t-report.html").read_text(encoding="utf-8")
+    for reported in ("paid is a copy of sold", "22 rows (8.5%) are duplicates of other rows"):
+        assert f"warning: {reported}" in err
+        assert f"Warning: {reported}" in output
+    assert "“paid” may reveal the target (leak)" in (tmp_path / "t-report.html").read_text(
+        encoding="utf-8"
+    )
 
 
-def test_costs_are_given_in_words_or_in_a_file(tmp_path):
+def test_costs_are_read_from_text_or_a_file(tmp_path):
     from bosquet.cli.commands.study import cost_matrix
 
     (tmp_path / "costs.csv").write_text("0,5\n1,0\n")
     assert cost_matrix("0,5;1,0") == cost_matrix(str(tmp_path / "costs.csv")) == [[0, 5], [1, 0]]
 
 
-def test_demo_studies_a_table_that_comes_along(bosquet, tmp_path):
-    code, said, err = bosquet(
+def test_demo_studies_a_built_in_table(bosquet, tmp_path):
+    code, output, err = bosquet(
         "demo", "--data", "wines", "--budget", "none", "--repeats", 2, "--methods", "lda", "--report",
         tmp_path / "demo.html",
     )  # fmt: skip
     assert code == 0, err
-    assert f"The page is {tmp_path / 'demo.html'}" in said
+    assert f"Report: {tmp_path / 'demo.html'}" in output
 
 
 def test_every_demo_table_loads():
@@ -307,11 +309,11 @@ def test_every_demo_table_loads():
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_every_command_and_option(bosquet, shell):
-    code, said, _ = bosquet("completion", shell)
+    code, output, _ = bosquet("completion", shell)
     assert code == 0
     for word in ("study", "predict", "gradient-boosting", "random-forest"):
-        assert word in said
-    assert ("-l budget" if shell == "fish" else "--budget") in said
+        assert word in output
+    assert ("-l budget" if shell == "fish" else "--budget") in output
 
 
 def test_bash_completes_words():

@@ -32,79 +32,91 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_test_file_is_scored_and_one_with_other_columns_is_refused(bosquet, folder):
     words = [*STUDY, "--no-report", "--repeats", "1"]
-    code, said, _ = bosquet(*words, "--test", "later.csv", "--json")
+    code, stdout, _ = bosquet(*words, "--test", "later.csv", "--json")
     assert code == 0
-    assert json.loads(said)["test_table"]["n_rows"] == 100
+    assert json.loads(stdout)["test_table"]["n_rows"] == 100
     assert "On the 100 rows of the test table" in bosquet(*words, "--test", "later.csv")[1]
-    code, said, err = bosquet(*words, "--test", "other.csv")
-    assert (code, said, err.count("\n")) == (2, "", 1)
+    code, stdout, err = bosquet(*words, "--test", "other.csv")
+    assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "the test table lacks the column 'a'" in err
 
 
 @pytest.mark.parametrize("option", ["--time day", "--group who", "--weight w"])
 def test_a_study_follows_the_design_that_is_given(bosquet, folder, option):
     words = [*STUDY, "--no-report", "--repeats", "2", "--json", *option.split()]
-    code, said, err = bosquet(*words)
+    code, stdout, err = bosquet(*words)
     assert code == 0, err
-    record = json.loads(said)
+    record = json.loads(stdout)
     proposed = record["exploration"]["proposed"]
     assert option.split()[0][2:] not in proposed
     assert all(method["status"] == "done" for method in record["methods"])
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ("--time dayy", "the time column 'dayy' is not in the table; did you mean 'day'?"),
         ("--time b", "neither dates nor finite numbers, such as"),
-        ("--group b", "2 groups, fewer than the 5 folds"),
-        ("--weight a", "weights must not be negative"),
+        ("--group b", "2 groups, but cross-validation with 5 folds"),
+        ("--weight a", "weights must be >= 0"),
         ("--weight zero", "is 0 in all rows"),
-        ("--split b", "must hold train and test"),
-        ("--time day --split b", "pass one of them"),
+        ("--split b", "must hold the words train and test"),
+        ("--time day --split b", "pass only one of them"),
     ],
 )
-def test_a_design_that_cannot_be_used_is_one_line_and_exit_code_2(bosquet, folder, options, says):
+def test_a_design_that_cannot_be_used_is_one_line_and_exit_code_2(
+    bosquet, folder, options, message
+):
     frame = pd.read_csv("t.csv").assign(zero=0)
     frame.to_csv("t.csv", index=False)
-    code, said, err = bosquet(*STUDY, "--report", "out.html", *options.split())
-    assert (code, said, err.count("\n")) == (2, "", 1)
-    assert says in err
+    code, stdout, err = bosquet(*STUDY, "--report", "out.html", *options.split())
+    assert (code, stdout, err.count("\n")) == (2, "", 1)
+    assert message in err
     assert not (folder / "out.html").exists()
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "says"),
+    ("change", "options", "message"),
     [
-        ({"who": "p1"}, "--group who", "has 1 groups, fewer than the 5 folds of tuning"),
-        ({"w": "heavy"}, "--weight w", "the weight column 'w' does not hold numbers"),
-        ({"w": [-1.0, *[1.0] * 239]}, "--weight w", "'w' is -1 in row 1: weights must not be"),
-        ({"w": [None, *[1.0] * 239]}, "--weight w", "'w' is missing in a row: fill it in"),
+        ({"who": "p1"}, "--group who", "has 1 groups, but cross-validation with 5 folds"),
+        ({"w": "heavy"}, "--weight w", "the weight column 'w' is not numeric"),
+        ({"w": [-1.0, *[1.0] * 239]}, "--weight w", "'w' is -1 in row 1; weights must be"),
+        (
+            {"w": [None, *[1.0] * 239]},
+            "--weight w",
+            "'w' has missing values in 1 row; fill them in",
+        ),
         ({"day": ["soon", *["2024-01-01"] * 239]}, "--time day", "such as 'soon'"),
-        ({"day": "2024-01-01"}, "--time day", "is the same in all rows: there are no later rows"),
+        (
+            {"day": "2024-01-01"},
+            "--time day",
+            "has the same value in all rows, so there are no later rows",
+        ),
         (
             {"who": [f"p{i % 6}" for i in range(240)]},
             "--time day --group who",
-            "pass time or group",
+            "pass only time or only group",
         ),
-        ({"y": ["odd", *["no", "yes"] * 119, "no"]}, "", "class 'odd' of 'y' has one row"),
-        ({"w": [1, 1, *[0] * 238]}, "--weight w", "to learn from some and test on others takes"),
-        ({}, "--exposure w", "an exposure is for a number to predict, and the target is classes"),
+        ({"y": ["odd", *["no", "yes"] * 119, "no"]}, "", "class 'odd' of 'y' has only one row"),
+        ({"w": [1, 1, *[0] * 238]}, "--weight w", "training and test set need at least"),
+        ({}, "--exposure w", "exposure needs a numeric target, but the task is classification"),
         (
             {"y": range(240)},
             "--exposure zero",
-            "'zero' is 0 in row 1: an exposure must be positive",
+            "'zero' is 0 in row 1; an exposure must be positive",
         ),
-        ({"y": range(240)}, "--offset b", "the offset column 'b' does not hold numbers"),
-        ({"y": range(240)}, "--offset w --exposure w", "pass one of them"),
+        ({"y": range(240)}, "--offset b", "the offset column 'b' is not numeric"),
+        ({"y": range(240)}, "--offset w --exposure w", "pass only one of them"),
         ({}, "--weight w --test other.csv", "the test table lacks the column 'a'"),
         ({}, "--weight w --test unweighted.csv", "the test table lacks the column 'w'"),
         ({}, "--weight w --test negative.csv", "in the test table the weight column 'w' is -1"),
-        ({}, "--test text.csv", "the column 'a' held numbers in training and now holds text"),
-        ({}, "--test classes.csv", "no row of the test table has a class of 'y'"),
+        ({}, "--test text.csv", "column 'a' was numeric in training, but now has text"),
+        ({}, "--test classes.csv", "no row of the test table has a known class of 'y'"),
     ],
 )
-def test_bad_input_of_a_design_is_one_line_and_exit_code_2(bosquet, folder, change, options, says):
+def test_bad_input_of_a_design_is_one_line_and_exit_code_2(
+    bosquet, folder, change, options, message
+):
     frame = pd.read_csv("t.csv").assign(zero=0)
     later = frame[:60]
     later.drop(columns="w").to_csv("unweighted.csv", index=False)
@@ -112,9 +124,9 @@ def test_bad_input_of_a_design_is_one_line_and_exit_code_2(bosquet, folder, chan
     later.assign(a="much").to_csv("text.csv", index=False)
     later.assign(y="perhaps").to_csv("classes.csv", index=False)
     frame.assign(**change).to_csv("t.csv", index=False)
-    code, said, err = bosquet(*STUDY, "--no-report", "--repeats", "1", *options.split())
-    assert (code, said, err.count("\n")) == (2, "", 1), err
-    assert says in err
+    code, stdout, err = bosquet(*STUDY, "--no-report", "--repeats", "1", *options.split())
+    assert (code, stdout, err.count("\n")) == (2, "", 1), err
+    assert message in err
 
 
 def test_rows_of_weight_zero_are_left_out(bosquet, folder):
@@ -122,14 +134,14 @@ def test_rows_of_weight_zero_are_left_out(bosquet, folder):
     frame["w"] = np.where(np.arange(240) < 40, 0.0, 1.0)
     frame.to_csv("t.csv", index=False)
     words = [*STUDY, "--no-report", "--repeats", "1", "--json", "--weight", "w"]
-    code, said, _ = bosquet(*words)
-    record = json.loads(said)
+    code, stdout, _ = bosquet(*words)
+    record = json.loads(stdout)
     assert (code, record["n_rows"]) == (0, 200)
     assert "40 rows of weight 0 left out." in record["notes"]
     # A class that weighs nothing has no rows.
     frame["w"] = np.where(frame["y"] == "yes", 0.0, 1.0)
     frame.to_csv("t.csv", index=False)
-    code, said, err = bosquet(*words)
+    code, stdout, err = bosquet(*words)
     assert (code, err.count("\n")) == (2, 1)
     assert "the target 'y' is no in every row" in err
 
@@ -140,10 +152,10 @@ def test_counts_are_studied_with_an_exposure_and_predicted_with_it(bosquet, fold
     frame.to_csv("t.csv", index=False)
     words = ["study", "t.csv", "-t", "n", "--exposure", "w", "--methods", "constant,poisson,cart"]
     words += ["--budget", "none", "--repeats", "1", "--no-report", "-q", "--save", "m.bosquet"]
-    code, said, err = bosquet(*words)
+    code, stdout, err = bosquet(*words)
     assert code == 0, err
-    assert "unsuited: it does not take an offset" in said
-    assert "a model file does not hold a model with an exposure" in said
+    assert "unsuited: it does not take an offset" in stdout
+    assert "a model file cannot store a model with an exposure" in stdout
     ask = ["predict", "m.bosquet.pkl", "--trust"]
     code, once, _ = bosquet(*ask, "t.csv")
     frame.assign(w=2 * frame["w"]).to_csv("twice.csv", index=False)
@@ -151,6 +163,6 @@ def test_counts_are_studied_with_an_exposure_and_predicted_with_it(bosquet, fold
     numbers = [np.array(text.split()[1:], dtype=float) for text in (once, twice)]
     assert numbers[1] == pytest.approx(2 * numbers[0])
     frame.drop(columns="w").to_csv("without.csv", index=False)
-    code, said, err = bosquet(*ask, "without.csv")
-    assert (code, said, err.count("\n")) == (2, "", 1)
+    code, stdout, err = bosquet(*ask, "without.csv")
+    assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "the exposure column 'w' is not in the table" in err

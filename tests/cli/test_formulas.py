@@ -30,7 +30,7 @@ def test_a_formula_gets_an_apostrophe(text):
 
 
 @pytest.mark.parametrize("text", [*HARMLESS, -1.5, None, True])
-def test_anything_else_stays_as_it_is(text):
+def test_other_cells_are_unchanged(text):
     assert escaped(text) is text
 
 
@@ -62,19 +62,19 @@ def hostile(bosquet, tmp_path):
 def test_all_cells_and_names_are_escaped_on_demand(bosquet, hostile):
     folder, frame = hostile
     words = ["predict", folder / "m", folder / "t.csv", "--keep", "=cmd(),x,cut", "--proba", "-q"]
-    code, said, _ = bosquet(*words, "--escape-formulas")
+    code, stdout, _ = bosquet(*words, "--escape-formulas")
     assert code == 0
-    rows = list(csv.reader(io.StringIO(said)))
+    rows = list(csv.reader(io.StringIO(stdout)))
     assert all(not cell or escaped(cell) == cell for row in rows for cell in row)
     assert rows[0][:4] == ["'=cmd()", "x", "cut", "label"]
     assert [float(row[1]) for row in rows[1:]] == frame["x"].tolist()
     assert {row[3] for row in rows[1:]} <= {"'=yes()", "'-no()"}
-    assert '"x;=1+1"' in said  # quoted: one cell under any delimiter
+    assert '"x;=1+1"' in stdout  # quoted: one cell under any delimiter
     bosquet(*words, "--escape-formulas", "--out", folder / "out.csv")
-    assert (folder / "out.csv").read_text(encoding="utf-8") == said
+    assert (folder / "out.csv").read_text(encoding="utf-8") == stdout
 
 
-def test_by_default_cells_are_carried_over_unchanged(bosquet, hostile):
+def test_by_default_cells_are_unchanged(bosquet, hostile):
     folder, frame = hostile
-    _, said, _ = bosquet("predict", folder / "m", folder / "t.csv", "--keep", "=cmd()", "-q")
-    assert pd.read_csv(io.StringIO(said))["=cmd()"].tolist() == frame["=cmd()"].tolist()
+    _, stdout, _ = bosquet("predict", folder / "m", folder / "t.csv", "--keep", "=cmd()", "-q")
+    assert pd.read_csv(io.StringIO(stdout))["=cmd()"].tolist() == frame["=cmd()"].tolist()

@@ -11,20 +11,20 @@ from bosquet.cli.commands import COMMANDS
 
 
 def test_help_lists_every_command(bosquet):
-    code, said, err = bosquet("--help")
+    code, stdout, err = bosquet("--help")
     assert (code, err) == (0, "")
     for module in COMMANDS:
-        assert module.NAME in said
-    assert bosquet()[1] == said
+        assert module.NAME in stdout
+    assert bosquet()[1] == stdout
 
 
 @pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.NAME)
 def test_every_command_has_help_examples_and_json(bosquet, module):
-    code, said, _ = bosquet(module.NAME, "--help")
+    code, stdout, _ = bosquet(module.NAME, "--help")
     assert code == 0
-    assert "examples:" in said
-    assert f"bosquet {module.NAME}" in said
-    assert "--json" in said
+    assert "examples:" in stdout
+    assert f"bosquet {module.NAME}" in stdout
+    assert "--json" in stdout
 
 
 @pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.NAME)
@@ -38,7 +38,7 @@ def test_the_examples_are_words_that_the_parser_knows(module):
             build_parser().parse_args(words[1:])
 
 
-def test_the_version_is_told(bosquet):
+def test_the_version_is_printed(bosquet):
     import bosquet as library
 
     assert bosquet("--version") == (0, f"bosquet {library.__version__}\n", "")

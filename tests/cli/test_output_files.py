@@ -54,8 +54,8 @@ def contents(folder):
 )
 def test_an_output_that_is_an_input_is_refused_and_nothing_changes(bosquet, here, words):
     before = contents(here)
-    code, said, err = bosquet(*words, "-q")
-    assert (code, said, err.count("\n")) == (2, "", 1)
+    code, stdout, err = bosquet(*words, "-q")
+    assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "is the same file as the input " in err
     assert contents(here) == before
 
@@ -71,8 +71,8 @@ def test_an_output_that_is_an_input_is_refused_and_nothing_changes(bosquet, here
 )
 def test_two_options_do_not_write_one_file(bosquet, here, words):
     before = contents(here)
-    code, said, err = bosquet(*words, "-q")
-    assert (code, said, err.count("\n")) == (2, "", 1)
+    code, stdout, err = bosquet(*words, "-q")
+    assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "is also the file of --" in err
     assert contents(here) == before
 

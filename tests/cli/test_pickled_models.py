@@ -12,7 +12,7 @@ from bosquet.cli import main
 
 @pytest.fixture(scope="module")
 def kept(counted_study, sales, tmp_path_factory):
-    """What `study --save` has left of a linear regression, and what it said."""
+    """The pickle that `study --save` wrote for a linear regression."""
     folder = tmp_path_factory.mktemp("linear")
     asked = counted_study(sales, "price", "linear", 1)
     asked += ["--no-report", "--save", folder / "best.bosquet", "-q"]
@@ -20,26 +20,27 @@ def kept(counted_study, sales, tmp_path_factory):
     return folder / "best.bosquet.pkl"
 
 
-def test_the_study_says_what_it_kept_and_how_to_use_it(
+def test_the_study_reports_the_saved_file_and_how_to_use_it(
     bosquet, counted_study, sales, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     asked = counted_study(sales, "price", "linear", 1)
-    code, said, err = bosquet(*asked, "-q", "--no-report", "--save", "best.bosquet")
+    code, stdout, err = bosquet(*asked, "-q", "--no-report", "--save", "best.bosquet")
     assert code == 0, err
     assert (
-        "best.bosquet is not written: Linear regression (ridge) is not wholly Bosquet's own" in said
+        "best.bosquet was not written: Linear regression (ridge) contains scikit-learn estimators"
+        in stdout
     )
-    assert "bosquet predict best.bosquet.pkl NEW.csv --trust" in said
+    assert "bosquet predict best.bosquet.pkl NEW.csv --trust" in stdout
     assert [path.name for path in tmp_path.iterdir()] == ["best.bosquet.pkl"]
 
 
 def test_predict_reads_it_with_the_preparation_of_its_table(bosquet, sales, kept):
-    code, said, err = bosquet("predict", kept, sales, "--trust", "--json")
+    code, stdout, err = bosquet("predict", kept, sales, "--trust", "--json")
     assert code == 0, err
-    said = [row["price"] for row in json.loads(said)]
+    stdout = [row["price"] for row in json.loads(stdout)]
     frame = pd.read_csv(sales, sep=";", decimal=",")
-    assert np.corrcoef(said, frame["price"])[0, 1] > 0.9
+    assert np.corrcoef(stdout, frame["price"])[0, 1] > 0.9
 
 
 def test_explain_gives_reasons_that_add_up(bosquet, sales, kept):
@@ -50,14 +51,14 @@ def test_explain_gives_reasons_that_add_up(bosquet, sales, kept):
     assert ranking[0]["feature"] == "size"
 
 
-def test_info_and_verify_tell_what_it_is(bosquet, kept):
-    code, said, _ = bosquet("info", kept, "--trust")
+def test_info_and_verify_describe_it(bosquet, kept):
+    code, stdout, _ = bosquet("info", kept, "--trust")
     assert code == 0
-    assert "Linear regression" in said
-    assert "left out: identifier" in said
-    code, said, _ = bosquet("verify", kept, "--trust")
+    assert "Linear regression" in stdout
+    assert "left out: identifier" in stdout
+    code, stdout, _ = bosquet("verify", kept, "--trust")
     assert code == 0
-    assert "no checksum" in said
+    assert "no checksum" in stdout
 
 
 @pytest.mark.parametrize("command", ["predict", "explain", "info", "verify"])
@@ -72,22 +73,25 @@ def test_no_pickle_runs_unless_it_is_trusted(bosquet, sales, tmp_path, command):
         tmp_path / "m.bosquet",
         *([sales] if command in ("predict", "explain") else []),
     ]
-    code, said, err = bosquet(*words)
-    assert (code, said) == (2, "")
+    code, stdout, err = bosquet(*words)
+    assert (code, stdout) == (2, "")
     assert "add --trust" in err
     assert err.count("\n") == 1
     assert not (tmp_path / "harm").exists()
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
-    [(pickle.dumps({"a": 1}), "holds no model but a dict"), (b"\x80\x05abc", "does not load")],
+    ("data", "message"),
+    [
+        (pickle.dumps({"a": 1}), "contains a dict, not a model"),
+        (b"\x80\x05abc", "cannot be loaded"),
+    ],
 )
-def test_a_pickle_of_something_else_is_one_line(bosquet, sales, tmp_path, data, says):
+def test_a_pickle_of_something_else_is_one_line(bosquet, sales, tmp_path, data, message):
     (tmp_path / "m.pkl").write_bytes(data)
     code, _, err = bosquet("predict", tmp_path / "m.pkl", sales, "--trust")
     assert code == 2
-    assert says in err
+    assert message in err
     assert err.count("\n") == 1
 
 
@@ -97,6 +101,8 @@ def test_a_pickled_pipeline_takes_its_columns_by_name(bosquet, sales, tmp_path):
     frame = pd.read_csv(sales, sep=";", decimal=",")
     model = LinearRegression().fit(frame[["size"]], frame["price"])
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(model))
-    code, said, err = bosquet("predict", tmp_path / "m.pkl", sales, "--trust")
+    code, stdout, err = bosquet("predict", tmp_path / "m.pkl", sales, "--trust")
     assert code == 0, err
-    np.testing.assert_allclose([float(w) for w in said.split()[1:]], model.predict(frame[["size"]]))
+    np.testing.assert_allclose(
+        [float(w) for w in stdout.split()[1:]], model.predict(frame[["size"]])
+    )

@@ -32,7 +32,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_takes_the_file_of_its_key_alone(
+def test_a_command_accepts_only_files_signed_with_its_key(
     bosquet, sales, signed, key_file, tmp_path, monkeypatch, name
 ):
     words = COMMANDS[name](signed, sales)
@@ -48,29 +48,29 @@ def test_a_file_that_is_not_signed_is_refused_with_a_key(bosquet, model, key_fil
     assert (code, "not signed" in err) == (2, True)
 
 
-def test_verify_tells_of_the_signature_and_of_the_version(bosquet, model, signed, key_file):
-    def told(*words):
+def test_verify_reports_the_signature_and_the_version(bosquet, model, signed, key_file):
+    def reported(*words):
         return json.loads(bosquet("verify", *words, "--json")[1])
 
     from bosquet import __version__
 
-    assert told(model)["signature"] == "not signed"
-    assert told(model)["written_by"] == __version__
-    assert told(signed)["signature"] == "signed, not checked without a key"
-    assert told(signed, "--key-file", key_file)["signature"] == "signed with this key"
+    assert reported(model)["signature"] == "not signed"
+    assert reported(model)["written_by"] == __version__
+    assert reported(signed)["signature"] == "signed, not checked without a key"
+    assert reported(signed, "--key-file", key_file)["signature"] == "signed with this key"
     assert json.loads(bosquet("info", model, "--json")[1])["written_by"] == f"Bosquet {__version__}"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--key-env", "NO_SUCH_VARIABLE"), "no such environment variable"),
+        (("--key-env", "NO_SUCH_VARIABLE"), "this environment variable is not set"),
         (("--key-file", "no such file"), "No such file"),
         (("--key-env", "SHORT"), "at least 32"),
-        (("--key-env", "SHORT", "--key-file", "x"), "give one of them"),
+        (("--key-env", "SHORT", "--key-file", "x"), "pass only one of them"),
     ],
 )
-def test_a_key_that_is_none_is_refused(bosquet, signed, monkeypatch, words, message):
+def test_an_invalid_key_is_refused(bosquet, signed, monkeypatch, words, message):
     monkeypatch.setenv("SHORT", "hunter2")
     code, _, err = bosquet("verify", signed, *words)
     assert (code, message in err) == (2, True)

@@ -1,4 +1,4 @@
-"""A suggestion is made where one is likely, and otherwise the names are told."""
+"""A suggestion is made if a name is similar; otherwise known names are listed."""
 
 import pytest
 
@@ -27,17 +27,17 @@ METHODS = [
         ("gb", "gradient-boosting"),
     ],
 )
-def test_slips_of_the_finger_are_understood(given, meant):
+def test_typing_errors_are_corrected(given, meant):
     assert nearest(given, METHODS) == meant
 
 
 @pytest.mark.parametrize("given", ["nope", "w", "", "magic", "r", "one"])
-def test_nothing_far_fetched_is_suggested(given):
+def test_dissimilar_names_are_not_suggested(given):
     assert nearest(given, ["slope", "x", "y", "price", "income", "open_account"]) is None
 
 
-def test_without_a_suggestion_the_names_are_told_but_not_all_of_many():
-    assert hint("magic", ["a", "b"]) == "there are 'a', 'b'"
+def test_without_a_suggestion_some_names_are_listed():
+    assert hint("magic", ["a", "b"]) == "available: 'a', 'b'"
     assert (
-        hint("magic", [f"v{i}" for i in range(20)], 3) == "there are 'v0', 'v1', 'v2' and 17 more"
+        hint("magic", [f"v{i}" for i in range(20)], 3) == "available: 'v0', 'v1', 'v2' and 17 more"
     )

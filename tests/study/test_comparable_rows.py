@@ -1,4 +1,4 @@
-"""Methods are compared on the same training rows; those that cannot use them come late, without a test."""
+"""Methods are compared on the same training rows; those that cannot use them run late, without a test."""
 
 import time
 from dataclasses import replace
@@ -20,8 +20,8 @@ from bosquet.study.methods.costs import FitCost, modelled_seconds
 from bosquet.study.methods.method import TableShape
 from bosquet.study.report import page_html
 from bosquet.study.run import schedule as _schedule
+from bosquet.study.run.fit_times import FitTimeModel
 from bosquet.study.run.outcomes import Outcome
-from bosquet.study.run.pace import Pace
 from bosquet.study.table.splits import ROWS_OF_A_CLASS, subsample
 from bosquet.study.tuning.tuner import tune
 
@@ -82,8 +82,8 @@ def test_a_method_on_fewer_rows_has_a_difference_but_no_test():
     assert study.record_["comparison"]["best"] == "linear"
     assert study.record_["comparison"]["comparisons"] == 1  # the constant
     assert study.record_["winner"]["name"] == "linear"
-    assert "not tested: other training rows" in as_text(study.record_)
-    assert "not tested: other training rows" in page_html(study.record_)
+    assert "not tested: different training rows" in as_text(study.record_)
+    assert "not tested: different training rows" in page_html(study.record_)
     assert "1 trained on fewer rows (Few)" in study.record_["winner"]["why"]
     assert "All" not in study.record_["winner"]["why"]
 
@@ -103,7 +103,7 @@ def test_a_method_on_fewer_rows_is_taken_only_if_it_leads_and_the_rows_are_state
     found = choose([on_fewer("svm", 0.9), *whole], RMSE)
     assert found.name == "svm"
     assert found.runner_up == "forest"
-    assert "trained on 20 rows alone" in found.why
+    assert "trained on only 20 rows" in found.why
     assert "not tested against each other" in found.why
     assert "significantly" not in found.why
 
@@ -144,22 +144,22 @@ def test_a_method_that_is_not_reached_tells_what_a_fit_would_take(large, monkeyp
 
 
 def test_what_was_measured_corrects_the_cost_models_of_methods_still_to_come():
-    pace = Pace(TableShape("regression", 10_000, 3, 0, 3, 1, 1.0))
+    fit_times = FitTimeModel(TableShape("regression", 10_000, 3, 0, 3, 1, 1.0))
     first, *others = (paced(str(k), 0.1 + 0.01 * k) for k in range(5))
-    assert pace.seconds(first, 10_000) == pytest.approx(1.0, rel=0.01)
+    assert fit_times.seconds(first, 10_000) == pytest.approx(1.0, rel=0.01)
     done = Outcome("0", 0, "done", rows_used=5000, one_fit_seconds=2.0)  # four times as long
-    pace.learn(first, done)
-    assert pace.seconds(first, 10_000) == pytest.approx(4.0, rel=0.01)
+    fit_times.update(first, done)
+    assert fit_times.seconds(first, 10_000) == pytest.approx(4.0, rel=0.01)
     last = paced("last", 0.2)
-    assert pace.seconds(last, 10_000) == pytest.approx(2.0, rel=0.01)  # one is not enough
+    assert fit_times.seconds(last, 10_000) == pytest.approx(2.0, rel=0.01)  # one is not enough
     for k, one in enumerate(others, start=1):
-        pace.learn(one, replace(done, one_fit_seconds=2.0 + 0.2 * k))
-    assert pace.seconds(last, 10_000) == pytest.approx(8.0, rel=0.01)
-    assert pace.rows(last, 4.0) == pytest.approx(5000, rel=0.01)
+        fit_times.update(one, replace(done, one_fit_seconds=2.0 + 0.2 * k))
+    assert fit_times.seconds(last, 10_000) == pytest.approx(8.0, rel=0.01)
+    assert fit_times.rows(last, 4.0) == pytest.approx(5000, rel=0.01)
     # The seconds of a fit that was stopped are a lower bound.
-    pace.learn(last, replace(done, status="stopped", seconds=10.0))
-    assert pace.seconds(last, 5000) == pytest.approx(10.0, rel=0.01)
-    assert pace.seconds(constant(), 10_000) == 0.0
+    fit_times.update(last, replace(done, status="stopped", seconds=10.0))
+    assert fit_times.seconds(last, 5000) == pytest.approx(10.0, rel=0.01)
+    assert fit_times.seconds(constant(), 10_000) == 0.0
 
 
 @pytest.mark.parametrize(("name", "task"), [("cart", "regression"), ("logistic", "binary")])
@@ -204,7 +204,7 @@ def test_further_splits_of_large_tables_are_for_methods_that_use_all_rows(large)
         ),
         5,
     )
-    assert [one.name for one, _ in schedule._repeated()] == ["linear"]
+    assert [one.name for one, _ in schedule._repeated_methods()] == ["linear"]
 
 
 def eight_classes(n=1500, rarest=5, seed=0):
@@ -222,8 +222,8 @@ def test_machines_do_not_fail_on_a_class_with_too_few_rows():
     assert (study.table_.loc[names, "status"] == "unsuited").all()
     assert "too few to calibrate" in study.table_.loc["svm-linear", "message"]
     shape = TableShape("multiclass", 56_000, 4, 0, 4, 8, 9 / 70_000)
-    assert METHODS["svm-gaussian"].suits(shape) == ""
-    assert METHODS["svr-gaussian"].suits(replace(shape, task="regression", rarest=1.0)) == ""
+    assert METHODS["svm-gaussian"].why_unsuited(shape) == ""
+    assert METHODS["svr-gaussian"].why_unsuited(replace(shape, task="regression", rarest=1.0)) == ""
 
 
 def test_a_subsample_has_ten_rows_of_each_class_that_has_them():

@@ -1,4 +1,4 @@
-"""AIC and BIC are statsmodels' where there is no penalty, and count what a penalty leaves where there is."""
+"""AIC and BIC agree with statsmodels without a penalty, and use the effective parameters with one."""
 
 import numpy as np
 import pytest

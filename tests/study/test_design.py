@@ -36,11 +36,11 @@ def test_dates_are_read_as_days_and_numbers_as_they_are(frame):
     assert read(frame, time=np.arange(N)).time.tolist() == list(range(N))
     numbered = frame.assign(
         t=np.arange(N)
-    )  # a column that tidying leaves out, for it numbers the rows
+    )  # a column that tidying leaves out, because it holds row numbers
     assert read(numbered, time="t").time.tolist() == list(range(N))
 
 
-def test_groups_weights_offsets_and_parts_are_read(frame):
+def test_groups_weights_offsets_and_splits_are_read(frame):
     assert read(frame, group="who").group.tolist() == [i % 8 for i in range(N)]
     weight = read(frame, weight="w").weight
     assert weight.mean() == pytest.approx(1)
@@ -50,7 +50,7 @@ def test_groups_weights_offsets_and_parts_are_read(frame):
     assert read(frame, split="fold").split.tolist() == (np.arange(N) % 3).tolist()
 
 
-def test_columns_that_are_no_features_are_known_and_rows_can_be_taken(frame):
+def test_design_columns_are_not_features_and_rows_can_be_taken(frame):
     design = read(frame, time="date", group="who", weight=np.ones(N))
     assert design.columns == {"time": "date", "group": "who", "weight": ""}
     assert design.left_out == ["who"]
@@ -64,43 +64,43 @@ def test_columns_that_are_no_features_are_known_and_rows_can_be_taken(frame):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"time": "dat"}, "the time column 'dat' is not in the table; did you mean 'date'?"),
-        ({"tim": "date"}, "there is no 'tim' in a design; did you mean 'time'?"),
+        ({"tim": "date"}, "'tim' is not an option of the design; did you mean 'time'?"),
         (
             {"time": "who"},
-            "has 40 values of 40 that are neither dates nor finite numbers, such as 'p0'",
+            "has 40 of 40 values that are neither dates nor finite numbers, such as 'p0'",
         ),
-        ({"time": np.ones(N)}, "the time is the same in all rows"),
-        ({"time": ["2024-01-01"] * 39 + ["soon"]}, "1 values of 40 .* such as 'soon'"),
+        ({"time": np.ones(N)}, "the time has the same value in all rows"),
+        ({"time": ["2024-01-01"] * 39 + ["soon"]}, "1 of 40 values .* such as 'soon'"),
         ({"time": ["2024-01-01"] * 39 + ["1.2.2024"]}, "more than one format"),
-        ({"time": [1.0] * 39 + [np.nan]}, "the time is missing in a row"),
+        ({"time": [1.0] * 39 + [np.nan]}, "the time has missing values in 1 row"),
         ({"time": np.r_[np.arange(39.0), np.inf]}, "neither dates nor finite numbers"),
-        ({"group": ["a", "b", "c", "d"] * 10}, "4 groups, fewer than the 5 folds"),
-        ({"group": np.arange(N)}, "different in every row"),
-        ({"weight": np.arange(N) - 2.5}, "is -2.5 in row 0: weights must not be negative"),
+        ({"group": ["a", "b", "c", "d"] * 10}, "4 groups, but cross-validation with 5 folds"),
+        ({"group": np.arange(N)}, "a different value in every row"),
+        ({"weight": np.arange(N) - 2.5}, "is -2.5 in row 0; weights must be >= 0"),
         ({"weight": np.zeros(N)}, "the weight is 0 in all rows"),
-        ({"weight": "who"}, "the weight column 'who' does not hold numbers"),
+        ({"weight": "who"}, "the weight column 'who' is not numeric"),
         ({"weight": np.r_[np.ones(39), np.inf]}, "not a finite number in row 39"),
-        ({"weight": np.ones(7)}, "has 7 values for 40 rows"),
-        ({"split": "who"}, "must hold train and test .* and holds 'p0', 'p1', 'p2'"),
-        ({"split": ["train"] * N}, "must hold train and test"),
-        ({"time": "date", "split": "fold"}, "pass one of them"),
+        ({"weight": np.ones(7)}, "has 7 values, but the table has 40 rows"),
+        ({"split": "who"}, "must hold the words train and test .* got 'p0', 'p1', 'p2'"),
+        ({"split": ["train"] * N}, "must hold the words train and test"),
+        ({"time": "date", "split": "fold"}, "pass only one of them"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_one_line(frame, given, said):
-    with pytest.raises(ValueError, match=said) as raised:
+def test_an_unusable_design_is_refused_in_one_line(frame, given, message):
+    with pytest.raises(ValueError, match=message) as raised:
         read(frame, **given)
     assert "\n" not in str(raised.value)
 
 
-def test_the_row_of_a_negative_weight_is_called_as_the_table_calls_it(frame):
+def test_a_negative_weight_is_reported_with_the_label_of_its_row(frame):
     frame.loc[17, "w"] = -1.5
     with pytest.raises(ValueError, match=r"the weight column 'w' is -1\.5 in row 17"):
         read(frame, weight="w")
 
 
 def test_classes_have_no_offset(frame):
-    with pytest.raises(ValueError, match="an offset is for a number to predict"):
+    with pytest.raises(ValueError, match="offset needs a numeric target"):
         read(frame, is_classes=True, offset="x")

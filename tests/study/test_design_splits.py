@@ -43,7 +43,7 @@ def test_training_rows_are_earlier_than_all_test_rows(times):
         tested += split.test.tolist()
     assert len(set(tested)) == len(tested)
     assert time[by_time.split(0).test].max() == time.max()
-    with pytest.raises(ValueError, match="there is no split"):
+    with pytest.raises(ValueError, match="does not exist"):
         by_time.split(by_time.most)
 
 
@@ -86,7 +86,7 @@ def test_prepared_folds_predict_each_row_once_and_keep_equal_times_together(time
     st.lists(st.integers(0, 12), min_size=20, max_size=150).filter(lambda v: len(set(v)) >= 5),
     st.integers(0, 100),
 )
-def test_groups_never_straddle_a_split_or_a_fold(groups, seed):
+def test_groups_are_never_divided_by_a_split_or_a_fold(groups, seed):
     group = np.array(groups)
     design = Design(group=group)
     by_group = Splits(design, np.zeros(len(group)), seed, stratify=False)
@@ -124,7 +124,7 @@ def test_folds_of_groups_have_nearly_equal_sizes():
     assert set(group_fold_numbers(np.array([7, 7, 9]), 5, 0)) == {0, 1}
 
 
-def test_with_a_time_and_groups_neither_the_future_nor_a_group_of_it_is_trained_on():
+def test_with_time_and_groups_training_rows_are_earlier_and_of_other_groups():
     random = np.random.default_rng(2)
     time = np.arange(1000.0)
     group = (time // 20).astype(int) + random.integers(0, 5, 1000)
@@ -133,12 +133,12 @@ def test_with_a_time_and_groups_neither_the_future_nor_a_group_of_it_is_trained_
         split = both.split(number)
         assert time[split.train].max() < time[split.test].min()
         assert not set(group[split.train]) & set(group[split.test])
-    with pytest.raises(ValueError, match="pass time or group alone"):
+    with pytest.raises(ValueError, match="pass only time or only group"):
         splits(time=time, group=np.arange(1000) % 5).split(0)
 
 
 # ------------------------------------------------------------------------------------------ fixed
-def test_a_fixed_split_is_taken_as_it_is():
+def test_a_fixed_split_is_used_as_given():
     parts = np.array([0, 1, 2, 1, 0])
     fixed = splits(split=parts)
     assert (fixed.kind, fixed.most) == ("fixed", 3)

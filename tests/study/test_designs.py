@@ -68,12 +68,12 @@ def test_a_number_that_is_called_a_time_and_ascends_is_one_and_another_is_none()
     assert explore(renamed, "y", "binary")["proposed"] == {}
 
 
-def test_days_that_start_again_show_the_order_but_are_no_time():
+def test_days_that_start_again_are_not_a_time():
     frame = independent()
     frame["day"] = np.repeat(np.arange(N // 10) % 28 + 1, 10)
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {}
-    assert "day goes on from row to row and starts again" in alarms(found)[0]["message"]
+    assert "day increases from row to row and then starts again" in alarms(found)[0]["message"]
     shuffled = frame.sample(frac=1, random_state=0, ignore_index=True)
     assert findings(shuffled) == []
 
@@ -142,7 +142,7 @@ def test_an_identifier_that_repeats_is_a_group():
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {"group": "patient_id"}
     [alarm] = alarms(found)
-    assert "300 values, 6.0 rows each" in alarm["message"]
+    assert "300 values, 6.0 rows per value" in alarm["message"]
     assert alarm["message"].endswith("pass --group patient_id.")
     as_text = frame.assign(patient_id="p" + frame["patient_id"].astype(str))
     assert explore(as_text, "y", "binary")["proposed"] == {"group": "patient_id"}
@@ -159,7 +159,7 @@ def test_a_column_that_names_the_group_is_no_leak_of_the_target():
     assert not any(w["kind"] == "leak" for w in found["warnings"])
 
 
-def test_without_a_telling_name_several_constant_columns_make_a_group():
+def test_without_a_typical_name_several_constant_columns_make_a_group():
     frame = visits().rename(columns={"patient_id": "station"})
     assert explore(frame, "y", "binary")["proposed"] == {}
     frame["latitude"] = frame.groupby("station")["pressure"].transform("first")
@@ -180,7 +180,7 @@ def test_a_name_alone_is_proposed_with_low_severity():
 
 # ----------------------------------------------------------------------------------------- weight
 @pytest.mark.parametrize("name", ["fnlwgt", "instance weight", "MARSUPWT", "sample_weight"])
-def test_a_column_called_as_survey_weights_are_is_proposed(name):
+def test_a_column_with_the_name_of_a_survey_weight_is_proposed(name):
     frame = independent()
     frame[name] = np.random.default_rng(5).gamma(2, 1000, N)
     found = explore(frame, "y", "binary")
@@ -188,7 +188,7 @@ def test_a_column_called_as_survey_weights_are_is_proposed(name):
     assert "--weight" in alarms(found)[0]["message"]
 
 
-def test_what_somebody_weighs_and_weights_that_predict_are_not_proposed():
+def test_body_weights_and_weights_that_predict_are_not_proposed():
     random = np.random.default_rng(6)
     frame = independent()
     frame["weight"] = random.normal(70, 10, N)
@@ -201,7 +201,7 @@ def test_what_somebody_weighs_and_weights_that_predict_are_not_proposed():
     assert findings(frame, severities=("medium", "low")) == []
 
 
-def test_copies_are_counted_with_and_without_weights_and_identifiers():
+def test_duplicates_are_counted_with_and_without_weights_and_identifiers():
     random = np.random.default_rng(7)
     frame = independent()[:1000]
     doubled = pd.concat([frame, frame[:200]], ignore_index=True)
@@ -209,7 +209,7 @@ def test_copies_are_counted_with_and_without_weights_and_identifiers():
     found = explore(doubled, "y", "binary")
     assert found["duplicates"] == 0
     [copies] = [w for w in found["warnings"] if w["kind"] == "duplicates"]
-    assert copies["message"].startswith("200 rows (16.7%) are copies of others without fnlwgt")
+    assert copies["message"].startswith("200 rows (16.7%) are equal to other rows except in fnlwgt")
     assert copies["severity"] == "low"
     without = doubled.drop(columns="fnlwgt")
     given = {"weight": "fnlwgt"}

@@ -110,16 +110,17 @@ def test_a_leak_of_a_number_is_found_and_an_identifier_is_none(table):
     assert not column(found, "key")["used"]
 
 
-def test_copies_of_rows_and_contradictions_are_counted(table):
+def test_duplicate_and_contradicting_rows_are_counted(table):
     doubled = pd.concat([table, table[:50], table[50:60].assign(y="other")], ignore_index=True)
     found = explore(doubled, "y", "multiclass")
     assert found["duplicates"] == 50
     assert any(
-        "20 rows are alike in all columns but the target" in w["message"] for w in found["warnings"]
+        "20 rows are equal in all columns except the target" in w["message"]
+        for w in found["warnings"]
     )
 
 
-def test_missing_outlying_constant_and_rare_things_are_said(table):
+def test_missing_outlying_constant_and_rare_values_are_reported(table):
     table["gaps"] = np.where(np.arange(N) % 2, table["noise"], np.nan)
     table["wild"] = table["noise"].where(np.arange(N) != 7, 1e6)
     table["same"] = 1
@@ -133,11 +134,11 @@ def test_missing_outlying_constant_and_rare_things_are_said(table):
     assert about(found, "outliers")[0]["columns"] == ["wild"]
 
 
-def test_columns_that_say_the_same_are_paired(table):
+def test_correlated_columns_are_paired(table):
     table["twice"] = 2 * table["x"] + 1
     table["couleur"] = table["colour"].map({"red": "rouge", "green": "vert", "blue": "bleu"})
-    said = about(explore(table, "y", "binary"), "correlated")[0]
-    assert set(said["columns"]) == {"x", "twice", "colour", "couleur"}
+    finding = about(explore(table, "y", "binary"), "correlated")[0]
+    assert set(finding["columns"]) == {"x", "twice", "colour", "couleur"}
 
 
 def test_correlations_are_spearmans(table):
@@ -160,7 +161,7 @@ def test_drift_is_found_where_it_is_and_only_there(table):
     assert not about(explore(table[:300], "y", "binary", test=table[300:]), "drift")
 
 
-def test_columns_that_later_rows_lack_are_told_first(table):
+def test_columns_that_the_test_table_lacks_are_reported_first(table):
     found = explore(table, "y", "binary", test=table.drop(columns=["x", "y"]))
     [first] = about(found, "drift")
     assert first["columns"] == ["x"]
@@ -176,7 +177,7 @@ def test_a_hundred_classes_and_levels_are_cut_short(table):
     assert column(found, "city")["histogram"]["levels"][-1] == "(others)"
 
 
-def test_a_very_wide_table_is_looked_at_in_part_and_says_so():
+def test_a_very_wide_table_is_examined_in_part_with_a_finding():
     random = np.random.default_rng(0)
     wide = pd.DataFrame(random.normal(size=(80, 3000)), columns=[f"v{i}" for i in range(3000)])
     wide["y"] = (wide["v1234"] > 0).astype(int)
@@ -222,11 +223,11 @@ def test_a_table_has_not_drifted_from_itself(values, as_text):
     assert chance == pytest.approx(1)
 
 
-def test_what_flatters_scores_is_told_with_them(table):
-    from bosquet.study.exploration.alarms import alarms, leaking
+def test_findings_that_make_scores_optimistic_are_alarms(table):
+    from bosquet.study.exploration.alarms import alarms, leaking_columns
 
     copied = pd.concat([table.assign(z=table["y"] + "!"), table[:60].assign(z=table["y"] + "!")])
     found = explore(copied, "y", "binary")
     assert {one["kind"] for one in alarms(found)} == {"leak", "duplicates"}
-    assert leaking(found) == ["z"]
+    assert leaking_columns(found) == ["z"]
     assert alarms(explore(table, "y", "binary")) == []

@@ -1,4 +1,4 @@
-"""The model that is kept is fitted to all rows, or the headline states to how many and why."""
+"""The final model is fitted to all rows, or the headline states to how many and why."""
 
 from types import SimpleNamespace
 
@@ -13,9 +13,9 @@ from stand_ins import constant, method
 from bosquet import Study
 from bosquet.study.methods.method import TableShape
 from bosquet.study.metrics.scoring import metric_named
-from bosquet.study.report.answer import headline
-from bosquet.study.run.checkpoint import Journal
-from bosquet.study.run.clock import Clock
+from bosquet.study.report.summary import headline
+from bosquet.study.run.checkpoint import Checkpoint
+from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.final_model import OVERTIME, rows_for_final
 from bosquet.study.run.outcomes import Outcome
 from bosquet.study.run.schedule import Schedule
@@ -51,7 +51,7 @@ def table(n=4000, seed=0):
     return X.assign(y=X["a"] + 0.1 * random.normal(size=n))
 
 
-def test_a_method_tuned_on_a_subsample_is_kept_with_all_rows_and_its_penalty_for_them():
+def test_a_method_tuned_on_a_subsample_is_finally_fitted_to_all_rows_with_their_penalty():
     study = Study(methods=[few_rows(10**9)], budget=None, repeats=1, verbose=0).fit(table(), "y")
     assert study.table_.loc["few", "rows"] == 2000
     assert study.best_.estimator.rows_ == 4000
@@ -87,23 +87,23 @@ def setting(n):
 )
 def test_the_last_fit_may_exceed_the_budget_but_not_by_any_length(one_fit, rows):
     outcome = Outcome("few", 0, "done", rows_used=2000, one_fit_seconds=one_fit)
-    found, why = rows_for_final(setting(10_000), constant(), outcome, Clock(20.0))
+    found, why = rows_for_final(setting(10_000), constant(), outcome, StudyClock(20.0))
     assert found == pytest.approx(rows, rel=0.01)
     assert why == ("" if rows == 10_000 else "a fit to all rows would take about 1:00")
-    spent = Clock(20.0, before=19.0)
+    spent = StudyClock(20.0, before=19.0)
     found, _ = rows_for_final(setting(10_000), constant(), outcome, spent)
     assert found == (10_000 if one_fit == 1.0 else 2000)
     assert OVERTIME * 20 == 10
 
 
 def test_rounds_end_in_time_for_the_last_fit_of_the_leader():
-    journal = Journal(None, {})
+    checkpoint = Checkpoint(None, {})
     methods = [constant(), method("leader", penalised)]
-    schedule = Schedule(setting(10_000), methods, Clock(100.0), journal, 10)
+    schedule = Schedule(setting(10_000), methods, StudyClock(100.0), checkpoint, 10)
     assert schedule._left() == pytest.approx(80, abs=1)
     for name, score, seconds in (("constant", 2.0, 90.0), ("leader", 1.0, 40.0)):
         done = Outcome(name, 0, "done", score=score, rows_used=8000, one_fit_seconds=seconds)
-        journal.add(done, 0.0)
+        checkpoint.add(done, 0.0)
     assert schedule._left() == pytest.approx(95 - 1.2 * 40 * 1.25, abs=1)
 
 

@@ -1,4 +1,4 @@
-"""Candidates of a large table are compared on few rows, and the best of them on all."""
+"""Successive halving: candidates are compared on a subsample, and the best of them on all rows."""
 
 import time
 from dataclasses import replace
@@ -12,12 +12,12 @@ from stand_ins import method
 
 from bosquet import Study
 from bosquet.study.methods import METHODS
-from bosquet.study.methods.candidates import from_the_middle
+from bosquet.study.methods.candidates import middle_first
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.run import schedule as _schedule
 from bosquet.study.table.design import Design
 from bosquet.study.tuning import halving as _halving
-from bosquet.study.tuning.halving import halved
+from bosquet.study.tuning.halving import successive_halving
 from bosquet.study.tuning.time_limit import OutOfTime
 
 PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2, 1e-3)  # the last is the best, and the last in the list
@@ -59,17 +59,19 @@ def run(one, X, y, at_most=60.0):
         "rows_seed": 0,
         "fewest": 2000,
     }
-    candidates = from_the_middle(list(one.candidates(shape)))
-    return halved(one, candidates, X, y, shape, stratify=False, design=Design(), **given)
+    candidates = middle_first(list(one.candidates(shape)))
+    return successive_halving(
+        one, candidates, X, y, shape, stratify=False, design=Design(), **given
+    )
 
 
-def test_the_best_third_goes_on_and_the_best_is_first():
+def test_the_best_third_of_the_candidates_is_kept_best_first():
     X, y = table()
     less = run(noted(), X, y)
     assert len(less.candidates) == 2
     assert less.candidates[0].setting == {"complexity": 1e-3}
     assert max(rows for _, rows in Noted.seen) == 1000
-    assert less.note == "candidates were compared on 1,000 rows, and the best 2 of 6 on all"
+    assert less.note == "candidates were compared on 1,000 rows, and the best 2 of 6 on all rows"
 
 
 def test_of_candidates_within_a_standard_error_the_most_complex_is_tried_first():
@@ -105,7 +107,7 @@ class Stopped(Noted):
         return super().fit(X, y)
 
 
-def test_where_even_the_subsample_takes_too_long_few_rows_are_fitted_and_no_candidate_goes_on():
+def test_a_subsample_that_takes_too_long_is_replaced_by_fewer_rows():
     X, y = table(40_000)
     less = run(method("stopped", lambda shape, value, seed: Stopped(value), PENALTIES), X, y)
     assert less.candidates == []

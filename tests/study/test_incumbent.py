@@ -1,4 +1,4 @@
-"""Gradient boosting with default settings comes first, on all rows, and nothing is worse without a word."""
+"""Gradient boosting with default hyper-parameters runs first, on all rows; a worse choice is reported."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def test_of_few_rows_it_is_the_library_as_it_comes():
 
 def test_under_a_clock_it_has_a_share_of_its_own_and_all_rows(monkeypatch):
     monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
-    monkeypatch.setattr(gradient, "MOST_ROUNDS", 10**6)
+    monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
     monkeypatch.setattr(gradient, "DEFAULT_PATIENCE", 10**6)
     table = waves(7000)
     study = Study(methods=[INCUMBENT, linear()], budget=6, verbose=0, repeats=1).fit(table, "y")
@@ -54,7 +54,7 @@ def test_under_a_clock_it_has_a_share_of_its_own_and_all_rows(monkeypatch):
     assert "Cut short by the time limit: Gradient boosting, default settings" in str(study)
 
 
-def test_a_choice_that_is_worse_than_it_says_by_how_much():
+def test_a_choice_worse_than_default_boosting_states_by_how_much():
     rows = [
         best("forest", 0.999),
         row(INCUMBENT, 1.0, apart=False),
@@ -68,7 +68,7 @@ def test_a_choice_that_is_worse_than_it_says_by_how_much():
     )
     named = choose([best(INCUMBENT, 1.0), *rows[2:]], RMSE)
     assert named.name == "line"
-    assert "the most accurate, Gradient-boosting-defaults (1)" in named.why
+    assert "the most accurate method, Gradient-boosting-defaults (1)" in named.why
     better = [best("forest", 0.9), row(INCUMBENT, 1.0, apart=False), row("constant", 3.0)]
     assert "It is worse than" not in choose(better, RMSE).why
 

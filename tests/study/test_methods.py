@@ -18,8 +18,8 @@ from bosquet.study.methods.candidates import Staged, candidate_with, groups_of
 from bosquet.study.methods.pipelines import fit_weighted, model_of
 from bosquet.study.methods.shapes import table_shape
 from bosquet.study.methods.svm import margin_of
-from bosquet.study.metrics.scoring import answer_of, metric_named
-from bosquet.study.record import plain
+from bosquet.study.metrics.scoring import metric_named, predictions_for
+from bosquet.study.record import to_json_types
 from bosquet.study.tuning import tune
 
 QUALITIES = [
@@ -44,28 +44,28 @@ def smaller_is_better(metric):
 
 
 @pytest.mark.parametrize(("name", "task"), PAIRS)
-def test_every_method_fits_and_answers_on_tables_with_categories_and_gaps(name, task):
+def test_every_method_fits_and_predicts_tables_with_categories_and_missing_values(name, task):
     rare = 0.08 if name in ("balanced-bagging", "rusboost") and task == "binary" else 0.0
     X, y = mixed_table(task, rare=rare)
     metric, shape = judged(task, X, y, "log_loss" if rare else None)
     method = METHODS[name]
     if name in ("balanced-bagging", "rusboost") and not rare:
-        assert "rare" in method.suits(shape)
+        assert "rare" in method.why_unsuited(shape)
     else:
-        assert method.suits(shape) == ""
+        assert method.why_unsuited(shape) == ""
     groups = groups_of(method.candidates(shape))
     candidate = groups[len(groups) // 2][0]
     model = candidate.make(0)
     clone(model)
     fitted = fit_weighted(model, X, y)
-    answer = answer_of(fitted, X, metric)
+    answer = predictions_for(fitted, X, metric)
     assert answer.shape[0] == len(y)
     assert np.isfinite(answer).all()
     if task not in ("regression", "counts"):
         assert np.allclose(answer.sum(axis=1), 1)
     constant = fit_weighted(METHODS["constant"].candidates(shape)[0].make(0), X, y)
     if name != "constant" and not rare and name not in ("balanced-bagging", "rusboost"):
-        said_alike = metric.score(y, answer_of(constant, X, metric))
+        said_alike = metric.score(y, predictions_for(constant, X, metric))
         assert smaller_is_better(metric) * (metric.score(y, answer) - said_alike) < 0
     assert isinstance(method.details(fitted), dict)
     pickle.dumps(fitted)
@@ -99,15 +99,15 @@ def test_candidates_ascend_in_complexity_within_each_kind_and_have_labels_of_the
 
 @pytest.mark.parametrize("name", ["k-nearest-neighbours", "adaboost", "gradient-boosting"])
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_stages_say_what_a_fit_of_that_complexity_says(name, task):
+def test_stages_predict_as_a_fit_of_that_complexity(name, task):
     X, y = mixed_table(task)
     metric, shape = judged(task, X, y)
     group = groups_of(METHODS[name].candidates(shape))[0][:3]
     whole = group[-1].make(0).fit(X, y)
     stages = list(group[-1].stages(whole, X, [candidate.complexity for candidate in group]))
-    for candidate, said in zip(group, stages, strict=True):
+    for candidate, predicted in zip(group, stages, strict=True):
         alone = candidate.make(0).fit(X, y)
-        assert np.allclose(said, answer_of(alone, X, metric))
+        assert np.allclose(predicted, predictions_for(alone, X, metric))
 
 
 def test_the_logarithm_of_the_rows_is_among_the_numbers_of_neighbours():
@@ -132,7 +132,7 @@ def test_class_weights_are_tried_where_a_class_is_rare():
         assert "balanced" in rare
 
 
-def test_several_classes_are_told_apart_one_against_all_in_pairs_and_by_codes():
+def test_several_classes_are_fitted_one_vs_all_in_pairs_and_by_codes():
     X, y = mixed_table("multiclass")
     metric, shape = judged("multiclass", X, y)
     candidates = METHODS["svm-linear"].candidates(shape)
@@ -140,7 +140,7 @@ def test_several_classes_are_told_apart_one_against_all_in_pairs_and_by_codes():
     assert set(schemes) == {"one-vs-all", "all-vs-all", "codes"}
     for scheme in ("all-vs-all", "codes"):
         fitted = schemes[scheme].make(0).fit(X, y)
-        assert metric.score(y, answer_of(fitted, X, metric)) < 0.9
+        assert metric.score(y, predictions_for(fitted, X, metric)) < 0.9
         assert METHODS["svm-linear"].details(fitted)["machines"] >= 3
 
 
@@ -169,18 +169,18 @@ def test_support_vectors_of_a_linear_machine_are_the_rows_inside_its_margin():
     assert details["margin 2/‖w‖"] == pytest.approx(2 / np.linalg.norm(machine.coef_))
 
 
-def test_networks_with_fewer_than_ten_rows_a_weight_say_so():
+def test_networks_with_fewer_than_ten_rows_per_weight_warn():
     X, y = mixed_table("binary")
     metric, shape = judged("binary", X, y)
     few = METHODS["mlp"].candidates(shape)[:2]
     method = replace(METHODS["mlp"], candidates=lambda shape: few)
-    assert "10 rows a weight" in tune(method, X, y, shape, metric=metric).message
+    assert "10 rows per weight" in tune(method, X, y, shape, metric=metric).message
 
 
 def test_poisson_regression_is_for_counts_alone():
     X, y = mixed_table("regression")
     _, shape = judged("regression", X, y)
-    assert "count" in METHODS["poisson"].suits(shape)
+    assert "count" in METHODS["poisson"].why_unsuited(shape)
     with pytest.raises(ValueError, match="counts 0, 1, 2"):
         METHODS["poisson"].candidates(shape)[0].make(0).fit(X, y)
 
@@ -188,7 +188,7 @@ def test_poisson_regression_is_for_counts_alone():
 def test_quadratic_discriminants_are_left_out_where_a_class_has_fewer_rows_than_columns():
     X, y = mixed_table("binary")
     shape = replace(judged("binary", X, y)[1], rarest=0.02)
-    assert "too few for a covariance" in METHODS["qda"].suits(shape)
+    assert "too few for a covariance" in METHODS["qda"].why_unsuited(shape)
 
 
 def test_kernel_discriminants_bend_where_others_cannot_and_are_left_out_of_wide_tables():
@@ -203,19 +203,19 @@ def test_kernel_discriminants_bend_where_others_cannot_and_are_left_out_of_wide_
     }
     assert scores["kernel-discriminant"] < 0.7 * scores["qda"]
     wide = replace(shape, n_indicators=101)
-    assert "densities mean little" in METHODS["kernel-discriminant"].suits(wide)
+    assert "density estimates are unreliable" in METHODS["kernel-discriminant"].why_unsuited(wide)
 
 
-def test_a_boosted_vote_tells_the_bound_on_its_error_and_its_margins():
+def test_a_boosted_vote_reports_its_error_bound_and_its_margins():
     X, y = mixed_table("binary", rows=200)
     shape = judged("binary", X, y)[1]
     for candidate in METHODS["adaboost"].candidates(shape)[::5]:
         model = candidate.make(0).fit(X, y)
-        told = METHODS["adaboost"].details(model)
+        found = METHODS["adaboost"].details(model)
         if model.certificate_.product is not None:
-            assert told["training error"] <= told["bound on it"] + 1e-12
-        assert told["rows with a margin of 0 or less"] == pytest.approx(told["training error"])
-        assert -1 <= told["median margin"] <= 1
+            assert found["training error"] <= found["bound on the training error"] + 1e-12
+        assert found["share of rows with margin <= 0"] == pytest.approx(found["training error"])
+        assert -1 <= found["median margin"] <= 1
 
 
 def test_the_bound_shown_of_several_classes_is_half_as_many_products():
@@ -234,10 +234,12 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     if name == "gradient-boosting":  # many rows: rounds found by early stopping
         shape = replace(shape, n_rows=6_000)
     tuned = tune(method, X, y, shape, metric=metric, random_state=3)
-    again = candidate_with(method, shape, json.loads(json.dumps(plain(tuned.setting))))
+    again = candidate_with(method, shape, json.loads(json.dumps(to_json_types(tuned.setting))))
     assert again.label == tuned.candidate.label
     same = again.make(3).fit(X, y)
-    assert np.array_equal(answer_of(same, X, metric), answer_of(tuned.estimator, X, metric))
+    assert np.array_equal(
+        predictions_for(same, X, metric), predictions_for(tuned.estimator, X, metric)
+    )
     assert candidate_with(method, shape, {"no": "such"}) is None
 
 

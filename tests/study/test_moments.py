@@ -122,7 +122,7 @@ def test_a_class_of_one_row_has_no_covariance():
         QuadraticDiscriminant(reg_param=0.1).fit(X, y)
 
 
-def test_collinear_columns_without_shrinkage_are_an_error_that_says_what_to_do():
+def test_collinear_columns_without_shrinkage_are_an_error_with_advice():
     X, y = table(2)
     with pytest.raises(linalg.LinAlgError, match="within class 'a'; increase reg_param"):
         QuadraticDiscriminant().fit(np.hstack([X, X[:, [0]]]), y)
@@ -131,7 +131,7 @@ def test_collinear_columns_without_shrinkage_are_an_error_that_says_what_to_do()
 @pytest.mark.parametrize("model", [Barycentres(), LinearDiscriminant(), QuadraticDiscriminant()])
 def test_one_class_is_refused(model):
     X, _ = table(2)
-    with pytest.raises(ValueError, match="y has one class, 'a'"):
+    with pytest.raises(ValueError, match="y has only one class, 'a'"):
         model.fit(X, np.full(len(X), "a"))
 
 

@@ -1,4 +1,4 @@
-"""The page as text: safe whatever the names, small, whole, and readable without a script."""
+"""The report as text: safe for any name, small, complete, and readable without a script."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from sample_records import method_named, sample_record
 
 from bosquet.study.record import Record
 from bosquet.study.report import page_html, write_page
-from bosquet.study.report.answer import answer
 from bosquet.study.report.embedding import plain_data, script_data, text
 from bosquet.study.report.leaderboard import Scale
+from bosquet.study.report.summary import summary_sentences
 from bosquet.study.report.thinning import MOST_COLUMNS, MOST_NODES, thinned
 from bosquet.study.report.wording import decimal, duration, in_sentence, listed
 
@@ -144,10 +144,10 @@ def test_numbers_that_json_has_no_word_for_become_null() -> None:
 
 
 @pytest.mark.parametrize(("task", "n_classes"), TASKS)
-def test_answer_table_and_notes_are_there_without_a_script(task: str, n_classes: int) -> None:
+def test_summary_leaderboard_and_notes_do_not_need_a_script(task: str, n_classes: int) -> None:
     record = sample_record(task, n_classes)
     words = Outline(page_html(record)).text
-    for sentence in answer(record):
+    for sentence in summary_sentences(record):
         assert " ".join(sentence.split()) in words
     for method in record["methods"]:
         assert method["title"] in words
@@ -162,7 +162,7 @@ def test_a_table_has_a_caption_and_its_heads_a_scope() -> None:
     assert all(head.get("scope") in ("col", "row") for head in outline.all("th"))
 
 
-def test_methods_that_cannot_be_told_apart_are_marked_and_no_others() -> None:
+def test_only_methods_that_do_not_differ_significantly_are_marked() -> None:
     record = sample_record()
     done = [m for m in record["methods"] if m["status"] == "done"]
     for place, method in enumerate(done):
@@ -228,7 +228,7 @@ def test_a_tree_deeper_than_the_stack_is_cut() -> None:
         leaf = {"id": -i, "rule": "", "n": 1, "value": [0.0, 1.0], "children": []}
         tree = {"id": i, "rule": "x ≤ 1", "n": i + 1, "value": [0.5, 0.5], "children": [leaf, tree]}
     record["winner"]["tree"] = tree
-    assert "Only the upper part of the tree is drawn" in page_html(record)
+    assert "draws only the upper levels of the tree" in page_html(record)
 
 
 def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:

@@ -1,4 +1,4 @@
-"""The page in a real browser: thresholds, costs and the matrix that follows from them."""
+"""The report in a real browser: threshold, costs and confusion matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: on a phone, in the dark, on paper, and for readers who do not see it."""
+"""The report in a real browser: on a phone, in the dark theme, in print, and for screen readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: the leaderboard, the curves and the rows answer to hand and keyboard."""
+"""The report in a real browser: leaderboard, curves and rows by pointer and keyboard."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_rows_are_chosen_by_keyboard_and_their_reasons_add_up(reader: Reader) ->
     reader.press(first, Keys.ARROW_DOWN)
     detail = reader.one(".row-detail")
     assert detail.find_element(By.TAG_NAME, "h3").text.startswith(
-        f"Row {row['row']}: truly {row['truth']}"
+        f"Row {row['row']}: true {row['truth']}"
     )
     label = detail.find_element(By.TAG_NAME, "svg").get_attribute("aria-label")
     end = row["base"] + sum(reason["effect"] for reason in row["reasons"])
@@ -94,7 +94,7 @@ def test_rows_are_chosen_by_keyboard_and_their_reasons_add_up(reader: Reader) ->
         text.get_attribute("textContent")
         for text in detail.find_elements(By.CSS_SELECTOR, "svg text")
     ]
-    assert any("all the rest together" in word for word in words)
+    assert any("all other columns" in word for word in words)
 
 
 def test_points_are_read_by_pointer_and_by_arrow_keys(reader: Reader) -> None:
@@ -125,7 +125,7 @@ def test_one_bad_setting_does_not_flatten_a_curve(reader: Reader) -> None:
     ]  # fmt: skip
     method["curve"].update(points=points, log=False, score=record["metric"]["title"])
     reader.show(record)
-    assert "1 setting beyond the axis" in reader.one("#complexity figure").text
+    assert "1 candidate outside the axis" in reader.one("#complexity figure").text
     svg = reader.one("#complexity svg")
     heights = [float(c.get_attribute("cy")) for c in svg.find_elements(By.TAG_NAME, "circle")]
     drawn = max(heights) - min(heights)
@@ -134,4 +134,4 @@ def test_one_bad_setting_does_not_flatten_a_curve(reader: Reader) -> None:
     )  # the others have a good part of the axis
     reader.press(svg, Keys.HOME)
     assert "9.0" in reader.one("#tip").text
-    assert "beyond the axis" in reader.one("#tip").text
+    assert "outside the axis" in reader.one("#tip").text

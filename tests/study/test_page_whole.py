@@ -1,4 +1,4 @@
-"""The page in a real browser: every part is drawn, soon, whatever is in the record or missing from it."""
+"""The report in a real browser: every section is drawn quickly, for any record, complete or not."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_hostile_names_run_nothing(reader: Reader) -> None:
     assert reader.complaints() == []
 
 
-def test_without_a_script_the_answer_the_table_and_the_notes_are_read(reader: Reader) -> None:
+def test_without_a_script_summary_leaderboard_and_notes_are_shown(reader: Reader) -> None:
     record = sample_record()
     reader.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
@@ -98,7 +98,7 @@ def test_without_a_script_the_answer_the_table_and_the_notes_are_read(reader: Re
         words = reader.one("main").text
         assert record["notes"][0] in words
         assert all(method["title"] in words for method in record["methods"])
-        assert "drawn by JavaScript" in words
+        assert "figures need JavaScript" in words
         assert reader.one("#board .interval .dot").size["width"] > 0
     finally:
         reader.command("Emulation.setScriptExecutionDisabled", value=False)

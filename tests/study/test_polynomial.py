@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from bosquet.study.methods import METHODS, polynomial
-from bosquet.study.methods.polynomial import PolynomialTerms, TriangularRidge
+from bosquet.study.methods.polynomial import PolynomialTerms, QRRidge
 from bosquet.study.methods.shapes import table_shape
 
 
@@ -21,11 +21,11 @@ def parts_of(X, y, weight, size):
 
 @pytest.mark.parametrize("size", [7, 60, 200])
 @pytest.mark.parametrize("columns", [3, 90])
-def test_least_squares_of_parts_are_those_of_all_rows(size, columns):
+def test_least_squares_of_blocks_are_those_of_all_rows(size, columns):
     random = np.random.default_rng(0)
     X, y, weight = random.normal(2, 3, (100, columns)), random.normal(size=100), random.random(100)
     expected = Ridge(0.5, solver="svd").fit(X, y, weight)
-    fitted = TriangularRidge(0.5).fit_parts(parts_of(X, y, weight, size))
+    fitted = QRRidge(0.5).fit_blocks(parts_of(X, y, weight, size))
     assert np.allclose(fitted.coef_, expected.coef_, rtol=1e-9, atol=1e-11)
     assert np.allclose(fitted.predict(X), expected.predict(X), rtol=1e-10)
 
@@ -34,7 +34,7 @@ def test_fewer_rows_than_columns_and_columns_that_are_sums_of_others_stay_finite
     random = np.random.default_rng(0)
     X, y = random.normal(size=(8, 12)), random.normal(size=8)
     X[:, 3] = X[:, 1] + X[:, 2]
-    fitted = TriangularRidge(1e-9).fit_parts(parts_of(X, y, np.ones(8), 3))
+    fitted = QRRidge(1e-9).fit_blocks(parts_of(X, y, np.ones(8), 3))
     assert np.allclose(fitted.predict(X), y, atol=1e-4)
     assert np.abs(fitted.coef_).max() < 100
 
@@ -69,7 +69,7 @@ def test_a_fit_never_holds_the_terms_of_all_rows(monkeypatch):
     assert peak < 20_000 * terms * 8
     # In one part it is the same model.
     expected = pipeline.predict(frame)
-    monkeypatch.setattr(polynomial, "ROWS_A_TERM", 10_000)
+    monkeypatch.setattr(polynomial, "ROWS_PER_TERM", 10_000)
     assert np.allclose(pipeline.fit(frame, y).predict(frame), expected, atol=1e-8)
 
 

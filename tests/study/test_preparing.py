@@ -37,7 +37,7 @@ def frame():
     )
 
 
-def test_numbers_are_scaled_gaps_marked_and_levels_given_columns(frame):
+def test_numbers_are_scaled_missing_values_marked_and_levels_one_hot_encoded(frame):
     inputs = NumericInputs(min_rows=1)
     matrix = inputs.fit_transform(frame)
     names = list(inputs.get_feature_names_out())
@@ -61,11 +61,11 @@ def test_rare_levels_share_a_column_and_unknown_ones_count_as_missing():
     towns = ["rome"] * 12 + ["oslo"] * 11 + ["bern", "cork"]
     inputs = NumericInputs().fit(pd.DataFrame({"town": towns}))
     assert list(inputs.get_feature_names_out()) == ["town=oslo", "town=rome", "town=(others)"]
-    said = inputs.transform(pd.DataFrame({"town": ["bern", "paris", None]}))
-    assert said.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    predicted = inputs.transform(pd.DataFrame({"town": ["bern", "paris", None]}))
+    assert predicted.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
 
 
-def test_the_commonest_level_is_the_baseline_if_asked_for(frame):
+def test_the_most_frequent_level_can_be_the_baseline(frame):
     names = NumericInputs(min_rows=1, baseline=True).fit(frame).get_feature_names_out()
     assert "grade=b" not in names
     assert "town=rome" not in names

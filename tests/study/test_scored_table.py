@@ -50,11 +50,11 @@ def test_numbers_are_scored_and_rows_without_a_target_are_not():
     assert found["metrics"]["rmse"] == pytest.approx(expected)
 
 
-def test_a_score_outside_of_what_the_study_promised_is_called_so():
+def test_a_score_outside_of_the_interval_of_the_study_is_reported():
     worse = studied(table(400, 0), table(2000, 1, shift=8))
-    assert "the test rows score worse than rows of the table do" in on_test_table(worse.record_)
+    assert "the score on the test table is worse" in on_test_table(worse.record_)
     alike = studied(table(400, 0), table(2000, 1))
-    assert "score worse" not in on_test_table(alike.record_)
+    assert "test table is worse" not in on_test_table(alike.record_)
 
 
 def test_classes_that_the_model_does_not_know_are_left_out_and_counted():
@@ -63,10 +63,10 @@ def test_classes_that_the_model_does_not_know_are_left_out_and_counted():
     study = studied(table(300, 0), later)
     found = study.record_["test_table"]
     assert (found["n_rows"], found["unknown_classes"]) == (93, 7)
-    assert "7 rows of classes that the model does not know" in str(study)
+    assert "7 rows of unknown classes are not scored" in str(study)
 
 
-def test_a_test_table_without_the_target_is_looked_at_for_drift_alone():
+def test_a_test_table_without_the_target_is_used_for_drift_only():
     study = studied(table(200, 0), table(100, 1).drop(columns="y"))
     assert "test_table" not in study.record_
     assert on_test_table(study.record_) == ""

@@ -1,4 +1,4 @@
-"""The budget is kept, whole rounds only, and what there was no time for is said."""
+"""The time budget: complete rounds only, and notes on what there was no time for."""
 
 import time
 
@@ -8,9 +8,9 @@ import pytest
 from stand_ins import Slow, constant, method
 
 from bosquet import Study
-from bosquet.study.methods.candidates import from_the_middle, halving
+from bosquet.study.methods.candidates import middle_first, middle_first_order
 from bosquet.study.run import schedule as _schedule
-from bosquet.study.run.clock import Clock, in_words, seconds_of
+from bosquet.study.run.clock import StudyClock, format_seconds, seconds_of
 from bosquet.study.run.order import in_order
 
 
@@ -38,16 +38,16 @@ def test_a_budget_that_is_none_is_refused(budget):
         seconds_of(budget)
 
 
-def test_seconds_are_said_as_people_say_them():
-    said = [in_words(s) for s in (0.04, 3.21, 12.4, 59.9, 94, 7500)]
+def test_durations_are_formatted():
+    said = [format_seconds(s) for s in (0.04, 3.21, 12.4, 59.9, 94, 7500)]
     assert said == ["0.0 s", "3.2 s", "12 s", "1:00", "1:34", "2:05:00"]
 
 
 def test_the_clock_counts_what_an_earlier_run_has_used():
-    clock = Clock(100.0, before=30.0)
+    clock = StudyClock(100.0, before=30.0)
     assert 30 <= clock.elapsed() < 31
     assert 49 <= clock.left(0.8) <= 50
-    assert Clock(None).left() == float("inf")
+    assert StudyClock(None).left() == float("inf")
 
 
 def table(n=60):
@@ -70,11 +70,11 @@ def test_tuning_stops_in_time_and_later_methods_are_left_out_and_named():
     assert taken < 8
     assert study.table_.loc["a", "status"] == "done"
     assert study.record_["repeats"] < 10
-    assert any(note.startswith("Time allowed") for note in study.record_["notes"])
+    assert any(note.startswith("There was time for") for note in study.record_["notes"])
 
 
 @pytest.mark.slow
-def test_a_budget_is_kept_within_a_fifth():
+def test_a_study_exceeds_its_budget_by_at_most_a_fifth():
     methods = [slow(name, 0.05, range(40)) for name in "abcde"]
     began = time.monotonic()
     study = Study(budget=15, verbose=0, methods=methods).fit(table(), "y")
@@ -84,7 +84,7 @@ def test_a_budget_is_kept_within_a_fifth():
     assert study.record_["repeats"] > 1
 
 
-def test_rounds_are_whole_and_say_how_they_were_tuned():
+def test_rounds_are_complete_and_a_note_reports_how_they_were_tuned():
     methods = [slow("a", 0.02, range(30)), slow("b", 0.02, range(30))]
     study = Study(budget=5, verbose=0, methods=methods).fit(table(), "y")
     assert study.record_["repeats"] >= 2
@@ -103,11 +103,11 @@ def test_cheap_methods_come_first_and_those_that_combine_others_last():
 
 
 def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
-    assert halving(7) == [3, 1, 5, 0, 2, 4, 6]
-    assert halving(1) == [0]
+    assert middle_first_order(7) == [3, 1, 5, 0, 2, 4, 6]
+    assert middle_first_order(1) == [0]
     for n in range(12):
-        assert sorted(halving(n)) == list(range(n))
-    seen = [one.complexity for one in from_the_middle(slow("a", 0, range(5)).candidates(None))]
+        assert sorted(middle_first_order(n)) == list(range(n))
+    seen = [one.complexity for one in middle_first(slow("a", 0, range(5)).candidates(None))]
     assert seen == [2, 1, 4, 0, 3]
 
 

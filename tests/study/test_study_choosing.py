@@ -1,4 +1,4 @@
-"""The choice: the most accurate, unless one that is easier to read costs nothing; with reasons."""
+"""The choice: the most accurate method, or an equally good one that is easier to interpret; with reasons."""
 
 from stand_ins import card
 
@@ -46,11 +46,11 @@ def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
     ]
     found = choose(rows, RMSE)
     assert found.name == "line"
-    assert "easier to read than the most accurate, Forest" in found.why
-    assert "gives up 0.5% of its gain over the constant" in found.why
+    assert "easier to interpret than the most accurate method, Forest" in found.why
+    assert "0.5% of the best method's gain over the constant is lost" in found.why
 
 
-def test_less_is_given_up_for_a_method_that_can_be_read_in_part():
+def test_a_partly_readable_method_may_lose_less():
     def chosen(mean):
         rows = [best("forest", 1.0), row("stumps", mean, readable="partly", apart=False)]
         return choose([*rows, row("constant", 3.0)], RMSE).name
@@ -82,7 +82,7 @@ def test_a_method_whose_probabilities_are_worse_than_the_constants_is_passed_ove
     ]
     found = choose(rows, precision, [precision, loss])
     assert found.name == "forest"
-    assert "has better probabilities than the most accurate, Centres" in found.why
+    assert "has better probabilities than the most accurate method, Centres" in found.why
     rows[0]["metrics"]["log_loss"] = 0.06
     assert choose(rows, precision, [precision, loss]).name == "centres"
 
@@ -95,10 +95,12 @@ def test_a_readable_method_that_gives_up_more_is_named_as_the_alternative():
     ]
     found = choose(rows, R2)
     assert (found.name, found.runner_up) == ("forest", "line")
-    assert "Line (0.85) does not differ significantly from it and is easier to read" in found.why
+    assert (
+        "Line (0.85) does not differ significantly from it and is easier to interpret" in found.why
+    )
 
 
-def test_the_truth_is_never_chosen_and_a_best_constant_is_said():
+def test_the_bayes_rule_is_never_chosen_and_a_best_constant_is_reported():
     rows = [row("bayes", 0.5), best("constant", 1.0, readable="yes"), row("line", 1.1)]
     found = choose(rows, RMSE)
     assert found.name == "constant"
@@ -143,7 +145,7 @@ def test_a_method_that_was_not_compared_is_not_taken_for_its_readability():
     assert "Not compared: 1 with too few splits (Line)." in found.why
 
 
-def test_a_winner_that_cannot_be_told_from_the_constant_comes_with_a_warning():
+def test_a_choice_not_significantly_better_than_the_constant_has_a_warning():
     rows = [best("forest", 1.0), row("constant", 1.01, readable="yes", apart=False)]
     found = choose(rows, RMSE)
     assert found.name == "forest"
@@ -157,14 +159,14 @@ def test_steadiness_over_splits_is_part_of_the_reasons():
         row("line", 2.0, scores=[1.5, 2.5]),
         row("constant", 3.0, scores=[2.5, 3.5]),
     ]
-    assert "varies least from split to split" in choose(rows, RMSE).why
+    assert "the smallest standard deviation over splits" in choose(rows, RMSE).why
 
 
 def test_without_any_score_there_is_no_choice():
     assert choose([{**row("line", None)}], RMSE) is None
 
 
-def test_a_mean_over_splits_is_said_once_and_in_plain_figures():
+def test_the_mean_over_splits_is_named_once_and_formatted():
     rows = [
         best("forest", 44961.7, scores=[44900.0, 45000.0]),
         row("constant", 99000.0, scores=[1.0, 2.0]),

@@ -1,4 +1,4 @@
-"""Studies of classes: labels of any kind, rare ones, costs; the model that is kept, saved and read."""
+"""Studies of classes: labels of any type, rare classes, costs; the final model, saved and loaded."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def test_predictions_are_labels_as_they_came(labels):
     assert study.classes_.tolist() == sorted(labels)
 
 
-def test_a_rare_class_is_judged_by_average_precision_and_decided_for_in_time():
+def test_a_rare_class_uses_average_precision_and_its_own_threshold():
     study = counted().fit(drawn(1500, rare=0.05), "y")
     assert study.record_["metric"]["name"] == "average_precision"
     assert study.record_["positive"] == "yes"
@@ -44,7 +44,7 @@ def test_a_rare_class_is_judged_by_average_precision_and_decided_for_in_time():
     assert (said == "yes").mean() > 0.1
 
 
-def test_with_costs_methods_are_judged_by_them_and_dear_mistakes_avoided():
+def test_costs_are_the_metric_and_expensive_errors_are_avoided():
     table = drawn(600)
     plain = counted().fit(table, "y")
     dear = counted(costs=[[0, 1], [20, 0]]).fit(table, "y")
@@ -93,11 +93,9 @@ def test_a_model_of_bosquets_own_is_saved_with_tidying_and_decision(tmp_path):
     assert (again.predict_proba(table) == study.predict_proba(table)).all()
 
 
-def test_a_model_of_another_library_is_not_saved_and_the_error_says_why(tmp_path):
+def test_a_model_of_another_library_is_not_saved_and_the_error_explains_it(tmp_path):
     study = counted().fit(drawn(), "y")
-    with pytest.raises(
-        ValueError, match="Linear is a model of another library, which a file without"
-    ):
+    with pytest.raises(ValueError, match="Linear is not a model of Bosquet, and a model file"):
         study.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -111,7 +109,7 @@ def test_a_boosted_winner_has_its_certificate_and_margins():
     assert sum(winner["margins"]["counts"]["all"]) == 120
 
 
-def test_a_tree_that_wins_is_drawn_itself():
+def test_a_chosen_tree_is_drawn_itself():
     study = counted(methods=["cart"], metric="accuracy").fit(drawn(), "y")
     assert study.record_["winner"]["tree_title"].startswith("The chosen tree")
     assert study.record_["winner"]["tree"]["n"] == 240
@@ -120,21 +118,21 @@ def test_a_tree_that_wins_is_drawn_itself():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"budget": "soon"}, "budget='soon' must be seconds, or text such as '90s'"),
-        ({"budget": 0}, "budget=0 must be more than no time"),
-        ({"metric": "rmse"}, "metric='rmse' is none of those for a binary task"),
-        ({"methods": ["magic"]}, "there is no method 'magic'; there are 'constant'"),
+        ({"budget": "soon"}, "budget='soon' is not a duration; pass seconds, text such as '90s'"),
+        ({"budget": 0}, "budget=0 must be a positive, finite duration"),
+        ({"metric": "rmse"}, "metric='rmse' is not a metric for a binary task"),
+        ({"methods": ["magic"]}, "'magic' in methods is unknown; available: 'constant'"),
         ({"methods": []}, "methods is empty"),
-        ({"methods": ["cart", "cart"]}, "methods names 'cart' twice"),
+        ({"methods": ["cart", "cart"]}, "methods contains 'cart' twice"),
         ({"repeats": 0}, "repeats=0 is out of range"),
         ({"random_state": -1}, "random_state=-1 is out of range"),
-        ({"task": "regression"}, "not numbers"),
+        ({"task": "regression"}, "needs a numeric target"),
         ({"costs": [[0, 1]]}, "costs has shape"),
-        ({"costs": [[0, 0], [1, 0]]}, "costs says"),
-        ({"costs": {"maybe": 2}}, "costs names the class 'maybe'"),
+        ({"costs": [[0, 0], [1, 0]]}, "costs: predicting"),
+        ({"costs": {"maybe": 2}}, "costs has the key 'maybe', which is not a class"),
     ],
 )
-def test_wrong_wishes_are_told_in_one_line(settings, message):
+def test_invalid_options_raise_a_message_of_one_line(settings, message):
     with pytest.raises(ValueError, match=message) as error:
         counted(**settings).fit(drawn(40), "y")
     assert "\n" not in str(error.value)
@@ -143,27 +141,27 @@ def test_wrong_wishes_are_told_in_one_line(settings, message):
 @pytest.mark.parametrize(
     ("table", "target", "message"),
     [
-        (drawn(40), "why", "no column 'why' to be the target; there are 'a', 'b', 'y'"),
+        (drawn(40), "why", "the target column 'why' is not in the table; available: 'a', 'b', 'y'"),
         (drawn(40).rename(columns={"y": "label"}), "lable", "did you mean 'label'"),
-        (drawn(40), None, "say what to predict"),
-        (drawn(40)[["y"]], "y", "no other column to learn from"),
+        (drawn(40), None, "no target was passed"),
+        (drawn(40)[["y"]], "y", "no column besides the target"),
         (drawn(40)[:0], "y", "no rows"),
-        (drawn(40).set_axis(["a", "y", "y"], axis=1), "y", "2 columns are called 'y'"),
+        (drawn(40).set_axis(["a", "y", "y"], axis=1), "y", "2 columns are named 'y'"),
         (drawn(40), [0, 1], "X has 40 rows, but y has 2"),
         (
             np.zeros((12, 100_000)),
             [0, 1] * 6,
-            "has 100,000 columns besides the target, and a study takes up to 20,000",
+            "has 100,000 columns besides the target, but a study accepts at most 20,000",
         ),
         (drawn(40).assign(y=["same"] * 40), "y", "is same in every row"),
         (
             pd.DataFrame({"a": [f"t{k}" for k in range(40)], "y": [0, 1] * 20}),
             "y",
-            "no column is left",
+            "no usable feature is left",
         ),
     ],
 )
-def test_wrong_tables_are_told_in_one_line(table, target, message):
+def test_invalid_tables_raise_a_message_of_one_line(table, target, message):
     with pytest.raises(ValueError, match=message) as error:
         counted().fit(table, target)
     assert "\n" not in str(error.value)

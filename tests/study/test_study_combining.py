@@ -1,4 +1,4 @@
-"""The super learner of a study combines what was chosen of the other methods on the same training rows."""
+"""The super learner of a study combines the chosen candidates of the other methods."""
 
 import numpy as np
 import pandas as pd
@@ -8,10 +8,10 @@ from stand_ins import linear, method
 from bosquet import Study
 from bosquet.study.compare.choice import Choice
 from bosquet.study.methods import METHODS
-from bosquet.study.methods.method import Candidate, Chosen
+from bosquet.study.methods.method import Candidate, ChosenCandidate
 from bosquet.study.methods.shapes import table_shape
-from bosquet.study.methods.super_learner import FEWEST, LEARNERS
-from bosquet.study.record import plain
+from bosquet.study.methods.super_learner import LEARNERS, MIN_LEARNERS
+from bosquet.study.record import to_json_types
 
 NAMES = ["linear", "polynomial", "random-forest", "super-learner"]
 LEARNERS_OF_TWO = ["linear", "random-forest"]
@@ -54,8 +54,11 @@ def test_its_learners_are_the_methods_of_the_study(done):
 def test_boosting_is_kept_and_combined_as_a_mean_of_runs_but_tried_as_one():
     boosted = METHODS["gradient-boosting"].candidates(shape())[0]
     assert boosted.make(3).n_runs == boosted.setting["n_runs"] == 3
-    assert boosted.tries(3).n_runs == 1
-    given = {"gradient-boosting": Chosen(boosted, 1.0), "linear": Chosen(given_linear(), 1.0)}
+    assert boosted.make_trial(3).n_runs == 1
+    given = {
+        "gradient-boosting": ChosenCandidate(boosted, 1.0),
+        "linear": ChosenCandidate(given_linear(), 1.0),
+    }
     (combined,) = METHODS["super-learner"].combines(shape(), given, None)
     assert dict(combined.make(3).estimators)["gradient-boosting"].n_runs == 3
 
@@ -66,7 +69,10 @@ def given_linear():
 
 def test_its_learners_are_the_candidates_given_without_votes_out_of_bag():
     one = METHODS["random-forest"].candidates(shape())[-1]
-    given = {"random-forest": Chosen(one, 1.0), "linear": Chosen(given_linear(), 1.0)}
+    given = {
+        "random-forest": ChosenCandidate(one, 1.0),
+        "linear": ChosenCandidate(given_linear(), 1.0),
+    }
     combined = METHODS["super-learner"].combines(shape(), given, None)[0].make(3)
     learners = dict(combined.estimators)
     assert list(learners) == ["linear", "random-forest"]
@@ -79,7 +85,7 @@ def test_it_is_no_worse_than_its_learners_by_much(done):
     assert table.loc["super-learner", "rmse"] < 1.05 * table["rmse"].min()
 
 
-def test_a_study_taken_up_before_the_last_method_ends_with_the_same_table(tmp_path, done):
+def test_a_study_resumed_before_the_last_method_ends_with_the_same_table(tmp_path, done):
     path = tmp_path / "study.jsonl"
     study(checkpoint=path).fit(rows(), "y")
     lines = path.read_bytes().splitlines(keepends=True)
@@ -100,10 +106,10 @@ def test_without_other_methods_it_brings_its_own_learners():
 
 def chosen(seconds):
     candidate = Candidate(1.0, "one", {}, lambda seed: None)
-    return {name: Chosen(candidate, seconds) for name in [*LEARNERS, "lda"]}
+    return {name: ChosenCandidate(candidate, seconds) for name in [*LEARNERS, "lda"]}
 
 
-def test_the_dearer_its_learners_the_fewer_are_taken():
+def test_slower_learners_mean_fewer_of_them():
     combines = METHODS["super-learner"].combines
 
     def learners(seconds, given):
@@ -111,8 +117,8 @@ def test_the_dearer_its_learners_the_fewer_are_taken():
 
     assert learners(1.0, None) == list(LEARNERS)
     assert learners(1.0, 6.0 * 5) == list(LEARNERS[:5])
-    assert learners(1.0, 0.1) == list(LEARNERS[:FEWEST])
-    cheap = chosen(1.0) | {"mlp": Chosen(chosen(0)["mlp"].candidate, 0.0)}
+    assert learners(1.0, 0.1) == list(LEARNERS[:MIN_LEARNERS])
+    cheap = chosen(1.0) | {"mlp": ChosenCandidate(chosen(0)["mlp"].candidate, 0.0)}
     assert "mlp" in combines(shape(), cheap, 6.0 * 5)[0].setting["learners"]
 
 
@@ -126,7 +132,7 @@ def test_machines_are_left_out_where_a_fold_may_not_hold_their_own_folds():
         assert ("svm-gaussian" in names) == there
 
 
-def test_a_timed_study_taken_up_again_combines_the_same_learners(tmp_path, monkeypatch):
+def test_a_resumed_study_with_a_budget_combines_the_same_learners(tmp_path, monkeypatch):
     path = tmp_path / "study.jsonl"
     given = {"checkpoint": path, "budget": "60s", "repeats": 1}
     nothing = {"kind": "model", "stopped": [], "failed": [], "not_reached": [], "cut_short": []}
@@ -136,12 +142,12 @@ def test_a_timed_study_taken_up_again_combines_the_same_learners(tmp_path, monke
         short.setattr("bosquet.study.run.schedule.MOST_FOR_COMBINING", 1e-9)
         first = study(**given).fit(rows(), "y")
     again = study(**given).fit(rows(), "y")  # with time for all of them
-    assert len(first.best_.estimator.estimators) == FEWEST < len(NAMES) - 1
+    assert len(first.best_.estimator.estimators) == MIN_LEARNERS < len(NAMES) - 1
     assert list(again.best_.estimator.named_estimators_) == LEARNERS_OF_TWO
     assert np.array_equal(first.predict(rows()), again.predict(rows()))
 
 
-def test_what_cannot_be_combined_is_told_of_the_method_alone():
+def test_an_error_while_combining_fails_only_this_method():
     def refuses(shape, chosen, seconds):
         raise ValueError("nothing goes together")
 
@@ -152,7 +158,7 @@ def test_what_cannot_be_combined_is_told_of_the_method_alone():
     assert table.loc["linear", "status"] == "done"
 
 
-def test_a_method_of_ones_own_is_told_what_was_chosen_of_others_but_not_the_truth():
+def test_a_custom_combination_gets_the_chosen_candidates_without_the_bayes_rule():
     seen = {}
 
     def combines(shape, chosen, seconds):
@@ -164,7 +170,7 @@ def test_a_method_of_ones_own_is_told_what_was_chosen_of_others_but_not_the_trut
         rows(), "y", bayes=lambda X: np.asarray(X["a"]) * (1 + np.asarray(X["b"]))
     )
     settings = {m["name"]: m["setting"] for m in found.record_["methods"]}
-    assert plain(seen) == {name: settings[name] for name in ("constant", "linear")}
+    assert to_json_types(seen) == {name: settings[name] for name in ("constant", "linear")}
     assert seen["linear"] != METHODS["linear"].candidates(shape())[0].setting
     table = found.table_
     assert table.loc["copy", "rmse"] == pytest.approx(table.loc["linear", "rmse"])

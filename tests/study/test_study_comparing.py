@@ -1,4 +1,4 @@
-"""Intervals of differences agree with the reference and are right on data whose answer is known."""
+"""Intervals of differences agree with the reference, and are right on data with a known answer."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bosquet.reference import comparison as reference
 from bosquet.study.compare.intervals import (
-    TestRows,
+    BootstrapDraws,
     corrected_interval,
     difference_over_splits,
     differences_over_rows,
@@ -41,7 +41,7 @@ def test_the_difference_is_this_method_minus_the_best_split_by_split():
     assert (found["low"], found["high"]) == pytest.approx((low, high))
 
 
-def test_noise_alone_is_told_apart_in_no_more_than_one_case_in_twenty():
+def test_noise_is_significant_in_at_most_one_case_in_twenty():
     rng = np.random.default_rng(1)
     apart = 0
     for _ in range(400):
@@ -57,10 +57,10 @@ def test_scores_of_draws_are_the_scores_of_the_rows_drawn(name):
     rng = np.random.default_rng(2)
     y, said = rng.normal(size=40), rng.normal(size=40)
     metric = metric_named(name, "regression")
-    rows = TestRows.drawn(y, metric, seed=3)
+    rows = BootstrapDraws.draw(y, metric, seed=3)
     scores = rows.scores(said)
     for draw in (0, 7):
-        times = np.repeat(np.arange(40), rows.times[draw])
+        times = np.repeat(np.arange(40), rows.counts[draw])
         assert scores[draw] == pytest.approx(metric.score(y[times], said[times]))
 
 
@@ -69,11 +69,11 @@ def test_one_split_falls_back_on_paired_draws_of_its_rows():
     y = rng.normal(size=300)
     good, bad = y + rng.normal(size=300) * 0.5, y + rng.normal(size=300) * 0.8
     metric = metric_named("mae", "regression")
-    rows = TestRows.drawn(y, metric, seed=5)
+    rows = BootstrapDraws.draw(y, metric, seed=5)
     gap = metric.score(y, bad) - metric.score(y, good)
     drawn = rows.scores(bad) - rows.scores(good)
     (found,) = differences_over_rows([gap], [gap], [drawn])
-    draws = [np.repeat(np.arange(300), times) for times in rows.times]
+    draws = [np.repeat(np.arange(300), times) for times in rows.counts]
     mean, low, high = reference.paired_bootstrap_interval(np.abs(y - bad), np.abs(y - good), draws)
     bounds = (found["mean"], found["low"], found["high"])
     assert bounds == pytest.approx((mean, low, high), abs=0.1 * (high - low))

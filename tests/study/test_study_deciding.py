@@ -1,4 +1,4 @@
-"""Thresholds of least cost, by brute force; decisions survive being written as costs."""
+"""Thresholds of the smallest cost, compared with brute force; decisions survive the conversion to costs."""
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,11 @@ from bosquet.study.methods.method import Candidate
 from bosquet.study.metrics.scoring import metric_named
 from bosquet.study.tuning.thresholds import (
     Decision,
+    bagged_threshold,
     best_threshold,
     choose_decision,
     needs_threshold,
-    steady_threshold,
-    unseen_answers,
+    out_of_sample_predictions,
 )
 from bosquet.trust.costs import least_costly
 
@@ -49,14 +49,14 @@ def test_a_row_that_counts_twice_is_two_rows(seed, times):
     random = np.random.default_rng(seed)
     p, event, times = random.random(12), random.random(12) < 0.4, np.array([*times[:-1], 1])
     costs = {"alarm": 1.0, "miss": 2.0}
-    counted = best_threshold(p, event, times=times, **costs)
+    counted = best_threshold(p, event, counts=times, **costs)
     assert counted == best_threshold(np.repeat(p, times), np.repeat(event, times), **costs)
 
 
 def test_thresholds_of_draws_vary_less_and_are_nearer_the_truth_than_the_best_of_the_rows():
     random = np.random.default_rng(1)
     right = np.log(0.05 / 0.95)  # where balanced accuracy is best of calibrated scores
-    apart = {best_threshold: [], steady_threshold: []}
+    apart = {best_threshold: [], bagged_threshold: []}
     for _ in range(40):
         p = random.beta(0.5, 9.5, size=600)
         event = random.random(600) < p
@@ -69,26 +69,26 @@ def test_thresholds_of_draws_vary_less_and_are_nearer_the_truth_than_the_best_of
     assert (steady**2).mean() < 0.9 * (best**2).mean()
 
 
-def test_a_steady_threshold_is_one_that_some_draw_wanted():
+def test_a_bagged_threshold_is_that_of_a_bootstrap_sample():
     same = np.full(600, 0.05)  # the same score for all: to alarm always, or never
     event = np.arange(600) < 30
-    always = steady_threshold(same, event, alarm=1.0, miss=22.0)
+    always = bagged_threshold(same, event, alarm=1.0, miss=22.0)
     assert always <= 0.05
-    assert steady_threshold(same, event, alarm=1.0, miss=10.0) > 0.05
+    assert bagged_threshold(same, event, alarm=1.0, miss=10.0) > 0.05
 
 
-def test_a_steady_threshold_follows_scores_that_are_all_but_0():
+def test_a_bagged_threshold_works_for_scores_near_0():
     random = np.random.default_rng(0)
     logits = np.concatenate([random.normal(-40, 8, size=3880), random.normal(-20, 6, size=120)])
     p, event = 1 / (1 + np.exp(-logits)), np.arange(4000) >= 3880
-    said = p >= steady_threshold(p, event, alarm=1 / 3880, miss=1 / 120)
+    said = p >= bagged_threshold(p, event, alarm=1 / 3880, miss=1 / 120)
     assert (said[event].mean() + (~said[~event]).mean()) / 2 > 0.9
 
 
 def test_a_threshold_is_found_of_a_single_event_and_of_none():
     p = np.array([0.1, 0.2, 0.9])
     for event in ([False, False, True], [False, False, False], [True, True, True]):
-        t = steady_threshold(p, np.array(event), alarm=1.0, miss=1.0)
+        t = bagged_threshold(p, np.array(event), alarm=1.0, miss=1.0)
         assert 0 < t < 1
         assert ((p >= t) == event).all() or not any(event)
 
@@ -122,20 +122,20 @@ class Fitless:
         raise AssertionError("fitted again")
 
 
-def test_a_bagged_model_has_answers_to_rows_it_has_not_seen_others_are_asked_by_folds():
+def test_a_bagged_model_has_out_of_bag_predictions_and_others_use_folds():
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.normal(size=(200, 3)), columns=list("abc"))
     y = np.where(X["a"] + random.normal(size=200) > 0, "good", "bad")
     metric = metric_named("log_loss", "binary", CLASSES)
     forest = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
-    votes, labels, _ = unseen_answers(forest, Fitless(), X, y, metric, 0)
+    votes, labels, _ = out_of_sample_predictions(forest, Fitless(), X, y, metric, 0)
     assert np.array_equal(votes, forest.oob_decision_function_)
     assert labels.tolist() == y.tolist()
     # After three trees many a row is in every bag.
     with pytest.warns(UserWarning, match="in all 3 bags"):
         few = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, y)
     again = Candidate(3.0, "", {}, lambda seed: RandomForestClassifier(3, random_state=seed))
-    votes, labels, _ = unseen_answers(few, again, X, y, metric, 0)
+    votes, labels, _ = out_of_sample_predictions(few, again, X, y, metric, 0)
     assert np.isfinite(votes).all()
     assert len(votes) == len(labels) == 200
 
@@ -148,31 +148,31 @@ def rare_table(rows=900):
 
 
 def balanced_threshold(p, event):
-    return steady_threshold(p, event, alarm=1 / (~event).sum(), miss=1 / event.sum())
+    return bagged_threshold(p, event, alarm=1 / (~event).sum(), miss=1 / event.sum())
 
 
-def test_the_model_that_is_kept_decides_by_all_rows():
+def test_the_threshold_of_the_final_model_is_chosen_on_all_rows():
     table = rare_table()
     study = Study(methods=["random-forest"], budget=None, repeats=1, verbose=0, random_state=0)
     kept = study.fit(table, "y").best_
     event = np.asarray(table["y"] == "bad")
     votes = kept.estimator.oob_decision_function_[:, 0]
     assert kept.decision.threshold == balanced_threshold(votes, event)
-    (note,) = [note for note in study.record_["notes"] if "is kept" in note]
-    assert f"decides for 'bad' from a probability of {kept.decision.threshold:.3g}" in note
+    (note,) = [note for note in study.record_["notes"] if "final model" in note]
+    assert f"predicts 'bad' if its probability is at least {kept.decision.threshold:.3g}" in note
     forest = next(m for m in study.record_["methods"] if m["name"] == "random-forest")
-    assert f"it was {forest['test']['threshold']:.3g}" in note
+    assert f"was {forest['test']['threshold']:.3g}" in note
 
 
 @pytest.mark.parametrize("time", [True, False])
-def test_fits_for_the_threshold_of_the_model_that_is_kept_want_time(monkeypatch, time):
+def test_fits_for_the_threshold_of_the_final_model_need_time(monkeypatch, time):
     monkeypatch.setattr("bosquet.study.steps.END_OF_DECIDING", 1.0 if time else 0.0)
     study = Study(methods=["logistic"], budget=30, repeats=1, verbose=0, random_state=0)
     kept = study.fit(rare_table(), "y").best_
     logistic = next(m for m in study.record_["methods"] if m["name"] == "logistic")
     as_before = kept.decision.threshold == logistic["test"]["threshold"]
     assert as_before != time
-    assert any("is kept" in note for note in study.record_["notes"]) == time
+    assert any("final model" in note for note in study.record_["notes"]) == time
 
 
 def test_thresholds_are_for_two_classes_with_costs_or_a_rare_one():

@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 from stand_ins import method
 
 from bosquet import Study
-from bosquet.study.compare.intervals import TestRows, next_block_interval
+from bosquet.study.compare.intervals import BootstrapDraws, next_block_interval
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.metrics.scoring import metric_named
@@ -18,7 +18,12 @@ from bosquet.study.run.time_features import choose_time_features
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import PreparedFolds
 from bosquet.study.table.reading import read_study_table
-from bosquet.study.tuning.validation import CrossValidation, Rows, Validation, way_for
+from bosquet.study.tuning.validation import (
+    CrossValidation,
+    HoldoutValidation,
+    TrainingRows,
+    scheme_for,
+)
 
 
 def studied(frame, methods=("constant", "linear"), repeats=3, **design):
@@ -46,7 +51,7 @@ def visits():
 
 @pytest.fixture
 def series():
-    """Rows in time, with a level that moves by random steps."""
+    """TrainingRows in time, with a level that moves by random steps."""
     random = np.random.default_rng(1)
     n = 600
     frame = pd.DataFrame(
@@ -94,7 +99,7 @@ def test_models_are_tested_on_later_rows(series):
     assert "(by time)" in str(study)
     page = page_html(study.record_)
     assert "split 5 times by time (day)" in page
-    assert "for the next block of rows in time" in page
+    assert "prediction interval for the next block of time" in page
     assert "at random into rows" not in page
     assert len(study.predict(series.head(3))) == 3
 
@@ -207,7 +212,7 @@ def test_the_interval_of_the_next_block_stays_within_what_scores_there_can_be():
 
 # --------------------------------------------------------------------------------- time as a feature
 def days(level, n=2400, a_day=60):
-    """Rows of forty days, each of which has a level of its own."""
+    """TrainingRows of forty days, each of which has a level of its own."""
     random = np.random.default_rng(3)
     day = np.arange(n) // a_day
     x = random.normal(size=n)
@@ -238,7 +243,7 @@ def test_elapsed_time_is_a_feature_only_if_blocks_of_time_are_predicted_better_w
     frame = days(independent).drop(columns=other)
     table, note = chosen_columns(frame, time)
     assert list(table.X.columns) == (["when.weekday", "x"] if time == "when" else ["x"])
-    assert note.startswith(f"{elapsed}: left out, because blocks of time are predicted better")
+    assert note.startswith(f"{elapsed}: not used as a feature, because later blocks of time are")
     again = type(table.tidier).from_state(table.tidier.to_state())
     assert list(again.transform(frame.tail(3)).columns) == list(table.X.columns)
 
@@ -247,7 +252,7 @@ def test_elapsed_time_is_a_feature_only_if_blocks_of_time_are_predicted_better_w
 def test_a_study_reports_that_elapsed_time_is_left_out(time):
     frame = days(independent).drop(columns={"when": "day", "day": "when"}[time])
     study = studied(frame, time=time, test=frame[-60:])
-    assert any(": left out, because blocks" in note for note in study.record_["notes"])
+    assert any(": not used as a feature, because later" in note for note in study.record_["notes"])
     assert len(study.predict(frame.head(3))) == 3
     assert f"split 3 times by time ({time})" in page_html(study.record_)
     assert "time" not in study.record_["exploration"]["proposed"]
@@ -315,15 +320,17 @@ def test_weights_are_in_fits_and_in_metrics():
 def test_whole_weights_are_copies_of_rows_to_the_metrics_and_their_draws():
     metric = metric_named("rmse", "regression", [])
     y, answer = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
-    rows = TestRows.drawn(y, metric, 0, weight=np.array([2.0, 1.0, 1.0]))
-    plain = TestRows.drawn(y, metric, 0)
-    weighted = metric.scores_of_draws(y, answer, plain.times * np.array([2.0, 1.0, 1.0]))
+    rows = BootstrapDraws.draw(y, metric, 0, weight=np.array([2.0, 1.0, 1.0]))
+    plain = BootstrapDraws.draw(y, metric, 0)
+    weighted = metric.bootstrap_scores(y, answer, plain.counts * np.array([2.0, 1.0, 1.0]))
     np.testing.assert_allclose(rows.scores(answer), weighted)
 
 
 def test_draws_of_test_rows_take_whole_groups():
     group = np.array([5, 5, 7, 7, 7, 9])
-    times = TestRows.drawn(np.zeros(6), metric_named("rmse", "regression", []), 0, group).times
+    times = BootstrapDraws.draw(
+        np.zeros(6), metric_named("rmse", "regression", []), 0, group
+    ).counts
     assert (times[:, 0] == times[:, 1]).all()
     assert (times[:, 2] == times[:, 4]).all()
     assert ((times[:, 0] + times[:, 2] + times[:, 5]) == 3).all()
@@ -338,16 +345,16 @@ def test_a_fixed_split_is_the_only_one(series):
     assert "part" not in study.best_.tidier.feature_names
 
 
-def test_a_splitter_of_ones_own_is_followed(visits):
+def test_a_custom_splitter_is_used(visits):
     from sklearn.model_selection import GroupKFold
 
     study = studied(visits, repeats=9, groups="who", splitter=GroupKFold(4))
     expected = GroupKFold(4).split(visits, groups=pd.factorize(visits["who"])[0])
     assert [test.tolist() for _, test in study.splits_] == [test.tolist() for _, test in expected]
     assert study.record_["repeats"] == 4
-    with pytest.raises(ValueError, match=r"must have a method split\(X, y, groups\)"):
+    with pytest.raises(ValueError, match=r"has no method split\(X, y, groups\)"):
         studied(visits, splitter=5)
-    with pytest.raises(ValueError, match="pass one of them"):
+    with pytest.raises(ValueError, match="pass only one of these three"):
         studied(visits, time="x", splitter=GroupKFold(4))
 
 
@@ -370,10 +377,10 @@ def test_folds_of_tuning_follow_the_design():
     time = random.permutation(60).astype(float)
     group = np.arange(60) % 10
     for design in (Design(time=time), Design(group=group)):
-        rows = Rows(X, y, None, design)
+        rows = TrainingRows(X, y, None, design)
         tasks = [
             *CrossValidation(rows, metric, 5, 0).tasks(),
-            *Validation(rows, metric, 5, 0).tasks(),
+            *HoldoutValidation(rows, metric, 5, 0).tasks(),
         ]
         for train, held in tasks:
             if design.time is not None:
@@ -381,10 +388,10 @@ def test_folds_of_tuning_follow_the_design():
             else:
                 assert not set(group[train]) & set(group[held])
     forest = METHODS["random-forest"]
-    assert way_for(forest, None, 60) == "oob"
-    assert way_for(forest, None, 60, Design(group=group)) == "cv"
-    assert way_for(forest, None, 6000, Design(time=time)) == "validation"
-    assert way_for(forest, None, 60, Design(weight=time)) == "oob"
+    assert scheme_for(forest, None, 60) == "oob"
+    assert scheme_for(forest, None, 60, Design(group=group)) == "cv"
+    assert scheme_for(forest, None, 6000, Design(time=time)) == "validation"
+    assert scheme_for(forest, None, 60, Design(weight=time)) == "oob"
 
 
 @pytest.mark.parametrize("pruning", ["cv", "validation"])
@@ -401,7 +408,7 @@ def test_a_tree_prunes_itself_by_the_folds_of_a_design(pruning):
     by_group = fit_by_design(tree, X, y, Design(group=group)).get_n_leaves()
     assert by_group < at_random
     assert tree.cv == 5
-    with pytest.raises(ValueError, match="cv must predict every row exactly once"):
+    with pytest.raises(ValueError, match="is in no test set of cv"):
         tree.set_params(cv=PreparedFolds([(np.arange(100), np.arange(100, 150))])).fit(X, y)
 
 
@@ -456,12 +463,12 @@ def test_a_splitter_that_cannot_be_followed_is_one_line(visits):
 
     rows = np.arange(480)
     cases = {
-        "groups with rows in training and test: use one that keeps groups whole": KFold(4),
-        "splitter gives no split": Splits(),
-        "a split without rows": Splits((rows, rows[:0])),
-        "or with rows in training and test": Splits((rows, rows[:10])),
-        "must give numbers of rows from 0 to 479": Splits((rows[:10], rows[10:20] + 470)),
-        "numbers of rows from 0 to 479 for": Splits((rows[:10], np.array(["a"]))),
+        "groups in both training and test set; use a splitter that does not divide": KFold(4),
+        "splitter yields no split": Splits(),
+        "training or test set is empty": Splits((rows, rows[:0])),
+        "or that has rows in both": Splits((rows, rows[:10])),
+        "must yield integer row numbers from 0 to 479": Splits((rows[:10], rows[10:20] + 470)),
+        "row numbers from 0 to 479 for": Splits((rows[:10], np.array(["a"]))),
     }
     for says, splitter in cases.items():
         with pytest.raises(ValueError, match=says) as raised:

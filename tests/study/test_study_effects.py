@@ -1,4 +1,4 @@
-"""Which columns a model goes by, and how: on models whose answer is known."""
+"""Importances and partial dependence, on models whose answer is known."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What a study takes of the machine."""
+"""Threads and working memory of a study."""
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -11,15 +11,15 @@ from sklearn.linear_model import LinearRegression
 from stand_ins import method
 
 from bosquet import Study
-from bosquet.study.run.machine import SMALL_TABLE, modest
+from bosquet.study.run.machine import SMALL_TABLE, limited_resources
 from bosquet.study.tuning.time_limit import stopped_after
 from bosquet.study.tuning.timed_fits import try_all
 
 
 def test_members_of_an_ensemble_are_fitted_side_by_side_where_tables_are_small():
-    with modest(SMALL_TABLE - 1, 2):
+    with limited_resources(SMALL_TABLE - 1, 2):
         assert effective_n_jobs(None) == 2
-    with modest(SMALL_TABLE, 2):
+    with limited_resources(SMALL_TABLE, 2):
         assert effective_n_jobs(None) == 1
     assert effective_n_jobs(None) == 1
 
@@ -53,5 +53,5 @@ def test_what_threads_of_a_fit_warn_of_is_heard():
 
 
 def test_a_fit_that_may_be_stopped_starts_no_threads():
-    with modest(10, 2), stopped_after(60.0):
+    with limited_resources(10, 2), stopped_after(60.0):
         assert effective_n_jobs(None) == 1

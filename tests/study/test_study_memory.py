@@ -1,4 +1,4 @@
-"""What methods and studies hold in memory, beside what the table takes."""
+"""Memory of methods and studies, compared with the size of the table."""
 
 import gc
 import json

@@ -57,12 +57,12 @@ def test_an_offset_is_the_logarithm_of_an_exposure():
 def test_boosted_counts_do_not_depend_on_the_unit_of_the_exposure():
     frame = counts(600)
     given = {"loss": "poisson", "n_estimators": 40, "min_samples_leaf": 5, "random_state": 0}
-    said = []
+    predicted = []
     for unit in (1.0, 24.0):
         table = frame[["a", "b"]].assign(days=frame["days"] * unit)
         model = OffsetModel(GradientBoostingRegressor(**given), DAYS).fit(table, frame["claims"])
-        said.append(model.predict(table))
-    assert said[0] == pytest.approx(said[1], rel=0.02)
+        predicted.append(model.predict(table))
+    assert predicted[0] == pytest.approx(predicted[1], rel=0.02)
 
 
 def test_weights_of_rows_are_those_of_repeated_rows():
@@ -106,9 +106,9 @@ def test_a_study_with_an_exposure_models_the_rate():
     assert linear["message"] == "it does not take an offset"
     # The rate of the truth is log-linear.
     assert study.table_.index[0] == "poisson"
-    said = study.predict(later)
-    assert study.predict(later.assign(days=3 * later["days"])) == pytest.approx(3 * said)
-    expected = root_mean_squared_error(later["claims"], said)
+    predicted = study.predict(later)
+    assert study.predict(later.assign(days=3 * later["days"])) == pytest.approx(3 * predicted)
+    expected = root_mean_squared_error(later["claims"], predicted)
     assert study.record_["test_table"]["metrics"]["rmse"] == pytest.approx(expected)
     winner = study.record_["winner"]
     assert {one["feature"] for one in winner["importances"]} == {"a", "b"}
@@ -116,14 +116,14 @@ def test_a_study_with_an_exposure_models_the_rate():
     assert "per unit of exposure" in winner["tree_title"]
     assert winner["rows"][0]["values"].keys() == {"a", "b", "days"}
     assert not [note for note in study.record_["notes"] if "could not be made" in note]
-    assert "by exposure" in str(study)
+    assert "with an exposure" in str(study)
     with pytest.raises(ValueError, match="the exposure column 'days' is not in the table"):
         study.predict(later.drop(columns="days"))
-    with pytest.raises(ValueError, match="'days' is -1 in row 0: an exposure must be positive"):
+    with pytest.raises(ValueError, match="'days' is -1 in row 0; an exposure must be positive"):
         study.predict(later.assign(days=-1))
     again = pickle.loads(pickle.dumps(study.best_))
-    assert again.predict(later) == pytest.approx(said)
-    with pytest.raises(ValueError, match="does not hold a model with an exposure"):
+    assert again.predict(later) == pytest.approx(predicted)
+    with pytest.raises(ValueError, match="cannot store a model with an exposure"):
         study.save("nowhere.bosquet")
 
 
@@ -134,8 +134,8 @@ def test_an_exposure_is_better_than_the_same_column_as_a_feature():
     for offset in (DAYS, None):
         candidates = METHODS["poisson"].candidates(replace(shape, offset=offset))
         model = candidates[-3].make(0).fit(frame[["a", "b", "days"]], frame["claims"])
-        said = np.clip(model.predict(later[["a", "b", "days"]]), 1e-9, 1e9)
-        errors.append(mean_poisson_deviance(later["claims"], said))
+        predicted = np.clip(model.predict(later[["a", "b", "days"]]), 1e-9, 1e9)
+        errors.append(mean_poisson_deviance(later["claims"], predicted))
     assert errors[0] < 0.8 * errors[1]
 
 
@@ -160,7 +160,7 @@ def test_a_count_of_few_values_is_a_number_where_there_is_an_exposure():
     assert study.record_["task"] == "regression"
 
 
-def test_a_study_with_an_offset_is_gone_on_with(tmp_path):
+def test_a_study_with_an_offset_is_resumed(tmp_path):
     frame = counts(120).assign(log_days=lambda t: np.log(t["days"])).drop(columns="days")
     given = {**GIVEN, "repeats": 1, "methods": ["constant", "gradient-boosting-defaults"]}
     path = tmp_path / "c.jsonl"
@@ -169,28 +169,32 @@ def test_a_study_with_an_offset_is_gone_on_with(tmp_path):
     plain = Study(**given).fit(frame, "claims", offset="log_days")
     for other in (again, plain):
         assert other.predict(frame) == pytest.approx(study.predict(frame))
-    with pytest.raises(ValueError, match="is of another study: its"):
+    with pytest.raises(ValueError, match="belongs to another study: its"):
         Study(checkpoint=path, **given).fit(frame, "claims")
 
 
 # --------------------------------------------------------------------------------------- bad input
 @pytest.mark.parametrize(
-    ("option", "change", "says"),
+    ("option", "change", "message"),
     [
-        ("exposure", {"days": 0}, "the exposure column 'days' is 0 in row 0: an exposure must be"),
-        ("exposure", {"days": "x"}, "the exposure column 'days' does not hold numbers"),
-        ("exposure", {"days": np.nan}, "the exposure column 'days' is missing in 50 rows"),
+        ("exposure", {"days": 0}, "the exposure column 'days' is 0 in row 0; an exposure must be"),
+        ("exposure", {"days": "x"}, "the exposure column 'days' is not numeric"),
+        ("exposure", {"days": np.nan}, "the exposure column 'days' has missing values in 50 rows"),
         ("exposure", {"days": np.inf}, "'days' is not a finite number in row 0"),
-        ("offset", {"days": 365}, "'days' is 365 in row 0: an offset is added to the logarithm"),
-        ("exposure", {"claims": -1.5}, "not negative, and 'claims' is -1.5 in row 0"),
-        ("exposure", {"claims": list("ab") * 25}, "an exposure is for a number to predict"),
+        ("offset", {"days": 365}, "'days' is 365 in row 0; an offset is a logarithm"),
+        (
+            "exposure",
+            {"claims": -1.5},
+            "a target that is >= 0, such as a count, but 'claims' is -1.5 in row 0",
+        ),
+        ("exposure", {"claims": list("ab") * 25}, "exposure needs a numeric target"),
     ],
 )
-def test_an_offset_that_cannot_be_used_is_one_line(option, change, says):
+def test_an_unusable_offset_is_one_line(option, change, message):
     frame = counts(50).assign(**change)
     if isinstance(change.get("claims"), float):
         frame["claims"] += frame["a"].abs().sort_values(ignore_index=True) - frame["a"].abs().min()
-    with pytest.raises(ValueError, match=says) as raised:
+    with pytest.raises(ValueError, match=message) as raised:
         Study(methods=["constant"], **GIVEN).fit(frame, "claims", **{option: "days"})
     assert "\n" not in str(raised.value)
 
@@ -200,7 +204,7 @@ def test_an_offset_is_a_column_and_one_alone():
     study = Study(methods=["constant"], **GIVEN)
     with pytest.raises(ValueError, match="exposure must be the name of a column"):
         study.fit(frame, "claims", exposure=frame["days"])
-    with pytest.raises(ValueError, match="the logarithm of an exposure: pass one of them"):
+    with pytest.raises(ValueError, match="which is log\\(exposure\\); pass only one of them"):
         study.fit(frame, "claims", exposure="days", offset="a")
     with pytest.raises(ValueError, match="the offset column 'dayz' is not in the table; did you"):
         study.fit(frame, "claims", offset="dayz")

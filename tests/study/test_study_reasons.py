@@ -1,4 +1,4 @@
-"""Reasons for single rows: exact for trees, unbiased draws for anything else, always adding up."""
+"""Shapley values of single rows: exact for trees, unbiased samples for other models, always adding up."""
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,8 @@ from bosquet import (
     RandomForestClassifier,
 )
 from bosquet.study.explain import row_explanations as _reasons
-from bosquet.study.explain.notable_rows import strangeness
-from bosquet.study.explain.row_explanations import OTHERS, reasons_for
+from bosquet.study.explain.notable_rows import outlier_scores
+from bosquet.study.explain.row_explanations import OTHERS, explain_rows
 
 
 def table(n=200, columns=4, seed=0):
@@ -24,21 +24,21 @@ def test_of_a_linear_model_a_columns_part_is_its_weight_times_its_distance_from_
     X = table()
     y = X @ [1.0, -2.0, 0.5, 0.0]
     model = LinearRegression().fit(X, y)
-    found = reasons_for(model, X[:3], None, X[:100], list(X.columns), seed=0)
+    found = explain_rows(model, X[:3], None, X[:100], list(X.columns), seed=0)
     whole = found.base + found.effects.sum(axis=1)
     assert whole == pytest.approx(model.predict(X[:3]))
     # With a background of one row there is nothing left to chance.
-    alone = reasons_for(model, X[:3], None, X[7:8], list(X.columns), seed=0)
+    alone = explain_rows(model, X[:3], None, X[7:8], list(X.columns), seed=0)
     exact = (X[:3].to_numpy() - X[7:8].to_numpy()) * model.coef_
     assert alone.effects == pytest.approx(exact)
 
 
-def test_of_classes_the_reasons_are_log_odds_of_the_class_asked_for():
+def test_shapley_values_of_classifiers_are_log_odds_of_the_given_class():
     X = table()
     y = np.where(X["c0"] + X["c1"] > 0, "yes", "no")
     model = LogisticRegression().fit(X, y)
     outputs = np.array([0, 1, 1])
-    found = reasons_for(model, X[:3], outputs, X[:50], list(X.columns), seed=1)
+    found = explain_rows(model, X[:3], outputs, X[:50], list(X.columns), seed=1)
     p = model.predict_proba(X[:3])[np.arange(3), outputs]
     assert found.base + found.effects.sum(axis=1) == pytest.approx(np.log(p / (1 - p)))
 
@@ -49,23 +49,23 @@ def test_trees_are_explained_exactly(classes):
     y = np.digitize(X["c0"], [0] if classes == 2 else [-0.5, 0.5])
     model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, y)
     outputs = np.array([0, 1])
-    found = reasons_for(model, X[:2], outputs, X[:5], list(X.columns), seed=0)
+    found = explain_rows(model, X[:2], outputs, X[:5], list(X.columns), seed=0)
     raw = model.decision_function(X[:2])
     raw = np.column_stack([-raw, raw]) if classes == 2 else raw
     whole = found.base + found.effects.sum(axis=1)
     assert whole == pytest.approx(raw[np.arange(2), outputs], rel=1e-5)
     number = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
-    of_numbers = reasons_for(number, X[:2], None, X[:5], list(X.columns), seed=0)
+    of_numbers = explain_rows(number, X[:2], None, X[:5], list(X.columns), seed=0)
     said = of_numbers.base + of_numbers.effects.sum(axis=1)
     assert said == pytest.approx(number.predict(X[:2]), rel=1e-5)
 
 
-def test_of_forests_the_reasons_are_shares_of_the_class_asked_for():
+def test_shapley_values_of_forests_are_probabilities_of_the_given_class():
     X = table()
     y = np.where(X["c0"] > 0, "yes", "no")
     model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
     outputs = np.array([0, 1, 0])
-    found = reasons_for(model, X[:3], outputs, X[:5], list(X.columns), seed=0)
+    found = explain_rows(model, X[:3], outputs, X[:5], list(X.columns), seed=0)
     p = model.predict_proba(X[:3])[np.arange(3), outputs]
     assert found.base + found.effects.sum(axis=1) == pytest.approx(p, abs=1e-6)
 
@@ -81,7 +81,7 @@ def test_categories_and_missing_values_keep_their_types_when_filled_in():
             seen.append(rows)
             return (rows["colour"] == "red").to_numpy(dtype=float)
 
-    found = reasons_for(Model(), X[:3], None, X[:20], list(X.columns), seed=0)
+    found = explain_rows(Model(), X[:3], None, X[:20], list(X.columns), seed=0)
     assert (seen[0].dtypes == X.dtypes).all()
     assert found.names == ["c0", "colour", "name"]
     assert found.effects[:, [0, 2]] == pytest.approx(0)
@@ -92,7 +92,7 @@ def test_of_very_many_columns_the_least_important_are_one(monkeypatch):
     monkeypatch.setattr(_reasons, "MOST_COLUMNS", 3)
     X = table(columns=6)
     model = LinearRegression().fit(X, X @ [0.0, 0, 3, 2, 0, 1])
-    found = reasons_for(model, X[:2], None, X[9:10], ["c2", "c3", "c5"], seed=0)
+    found = explain_rows(model, X[:2], None, X[9:10], ["c2", "c3", "c5"], seed=0)
     assert found.names == ["c2", "c3", OTHERS]
     assert found.effects[:, 2] == pytest.approx(X["c5"][:2].to_numpy() - X["c5"][9])
 
@@ -100,20 +100,20 @@ def test_of_very_many_columns_the_least_important_are_one(monkeypatch):
 def test_strange_rows_are_far_out_in_some_column():
     X = table(100).assign(level=["usual"] * 99 + ["never"])
     X.loc[5, "c2"] = 50.0
-    order = np.argsort(-strangeness(X))
+    order = np.argsort(-outlier_scores(X))
     assert order[0] == 5
     assert 99 in order[:3]
 
 
 def test_reasons_end_at_the_prediction_however_many_columns_there_are():
-    from bosquet.study.explain.notable_rows import MOST_REASONS, explored_rows
+    from bosquet.study.explain.notable_rows import MOST_REASONS, notable_rows
     from bosquet.study.metrics.scoring import metric_named
 
     X = table(columns=12)
     y = (X @ np.arange(1.0, 13)).to_numpy()
     model = LinearRegression().fit(X, y)
     said = model.predict(X)
-    rows = explored_rows(
+    rows = notable_rows(
         model, X, y, said, np.arange(len(X)), metric_named("rmse", "regression"), background=X[:9],
         order=list(X.columns), seed=0,
     )  # fmt: skip
@@ -134,6 +134,6 @@ def test_reasons_of_a_forest_are_shares_of_the_class_that_it_names(kind):
     p = model.predict_proba(X[:10])
     places = p.argmax(axis=1)
     assert set(places) == {0, 1}
-    found = reasons_for(model, X[:10], places, X, [], seed=0)
+    found = explain_rows(model, X[:10], places, X, [], seed=0)
     assert found.base == pytest.approx(0.5, abs=0.2)
     assert found.base + found.effects.sum(axis=1) == pytest.approx(p.max(axis=1), abs=1e-5)

@@ -1,4 +1,4 @@
-"""A killed study goes on where it was, and without a budget ends with the table of an unbroken one."""
+"""An interrupted study can be resumed; without a budget it ends with the same table."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def test_a_finished_study_is_read_from_its_checkpoint_without_tuning_again(tmp_p
     pd.testing.assert_frame_equal(first.table_, again.table_)
 
 
-def test_a_checkpoint_is_for_one_table_and_one_set_of_wishes(tmp_path):
+def test_a_checkpoint_is_for_one_table_and_one_set_of_options(tmp_path):
     path = tmp_path / "study.jsonl"
     study(path, repeats=1).fit(rows(), "y")
     with pytest.raises(ValueError, match="its table differs"):

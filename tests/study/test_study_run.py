@@ -1,4 +1,4 @@
-"""A whole study: what it finds, that it is the same every time, and that test rows stay unseen."""
+"""A whole study: its results, that they are reproducible, and that test rows are not used for fitting."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_the_table_has_every_method_best_first_with_differences_to_the_best(of_n
     assert {"mae", "r2", "median_error"} <= set(table.columns)
 
 
-def test_the_record_is_json_and_says_what_the_table_says(of_numbers):
+def test_the_record_is_json_and_agrees_with_the_table(of_numbers):
     record = json.loads(json.dumps(of_numbers.record_, allow_nan=False))
     assert [m["name"] for m in record["methods"]] == list(of_numbers.table_.index)
     assert record["repeats"] == 3
@@ -80,7 +80,7 @@ def test_the_winner_is_explained(of_numbers):
     worst = [row for row in winner["rows"] if row["kind"] == "worst"]
     assert worst[0]["score"] == max(row["score"] for row in worst)
     assert winner["tree"]["children"]
-    assert "imitates" in winner["tree_title"]
+    assert "surrogate tree" in winner["tree_title"]
     curve = winner["learning_curve"]
     assert curve[-1]["rows"] == 120
     assert winner["dependence"][0]["feature"] == features[0]
@@ -157,7 +157,7 @@ def test_no_test_row_reaches_a_fit_of_its_split():
             pytest.fail("rows of a test part were mixed with others")
 
 
-def test_a_method_that_fails_is_told_and_the_study_goes_on():
+def test_a_method_that_fails_is_reported_and_the_study_continues():
     failing = method("failing", lambda shape, value, seed: Failing())
     study = counted(methods=[linear(), failing]).fit(heights(), "y")
     assert study.table_.loc["failing", "status"] == "failed"
@@ -168,13 +168,15 @@ def test_a_method_that_fails_is_told_and_the_study_goes_on():
 
 
 def test_a_method_that_does_not_suit_is_left_out_with_its_reason():
-    unsuited = method("odd", lambda shape, value, seed: None, suits=lambda shape: "too few rows")
+    unsuited = method(
+        "odd", lambda shape, value, seed: None, why_unsuited=lambda shape: "too few rows"
+    )
     study = counted(methods=[linear(), unsuited]).fit(heights(), "y")
     assert study.table_.loc["odd", "status"] == "unsuited"
     assert study.table_.loc["odd", "message"] == "too few rows"
 
 
-def test_a_dear_method_is_given_a_subsample_and_the_notes_say_so():
+def test_an_expensive_method_gets_a_subsample_and_a_note_reports_it():
     dear = method(
         "dear",
         lambda shape, value, seed: linear().candidates(shape)[0].make(seed),
@@ -199,18 +201,20 @@ def test_the_truth_of_simulated_data_is_a_row_that_nothing_beats_and_nobody_choo
     assert found.table_.loc["bayes", "rmse"] == pytest.approx(1.0, abs=0.2)
 
 
-def test_one_split_is_compared_by_draws_of_rows_and_the_notes_say_so():
+def test_one_split_is_compared_by_a_bootstrap_and_a_note_reports_it():
     study = counted(repeats=1).fit(heights(), "y")
     low, high = study.table_[["low", "high"]].iloc[0]
     assert low < study.table_["rmse"].iloc[0] < high
     assert study.table_.loc["constant", "distinguishable"]
-    assert any("draws of the first split's test rows" in note for note in study.record_["notes"])
+    assert any(
+        "bootstrap of the test rows of the first split" in note for note in study.record_["notes"]
+    )
 
 
 def test_a_failed_fit_leaves_the_study_as_it_was():
     study = counted(repeats=1, methods=[linear()]).fit(heights(40), "y")
     before = study.table_
-    with pytest.raises(ValueError, match="no column 'z'"):
+    with pytest.raises(ValueError, match="target column 'z' is not in the table"):
         study.fit(heights(), "z")
     assert study.table_ is before
 
@@ -260,5 +264,5 @@ def test_a_path_is_read_and_rows_are_called_as_in_the_table(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(ValueError, match=r"there is no file gone\.csv"):
+    with pytest.raises(ValueError, match=r"gone\.csv does not exist"):
         counted().fit("gone.csv", "y")

@@ -31,7 +31,7 @@ def test_the_task_follows_from_the_values(values, task, classes):
     assert found.classes.tolist() == classes
 
 
-def test_few_whole_numbers_are_classes_unless_told_and_the_notes_say_so():
+def test_few_integers_are_classes_by_default_with_a_note():
     found = read([3, 4, 5, 6] * 10, name="quality")
     assert found.task == "multiclass"
     assert "task='regression'" in found.notes[0]
@@ -61,34 +61,44 @@ def test_values_of_several_types_are_read_as_text():
 @pytest.mark.parametrize(
     ("values", "task", "message"),
     [
-        ([None] * 20, "auto", "missing in every row; choose another"),
-        ([7] * 20, "auto", "is 7 in every row: there is nothing to predict"),
-        (["a"], "auto", "has 1 row with a value of 'y'; to learn .* takes 10 or more"),
+        ([None] * 20, "auto", "missing in every row; use another"),
+        ([7] * 20, "auto", "is 7 in every row, so there is nothing to predict"),
+        (
+            ["a"],
+            "auto",
+            "has 1 row with a value of 'y'; training and test set need at least 10 rows",
+        ),
         ([], "auto", "missing in every row|has 0 rows"),
-        (["a"] * 20 + ["b"], "auto", "class 'b' of 'y' has one row, .*drop it or merge it"),
-        (["a", "b"] * 10, "regression", "values such as a, which are not numbers"),
-        (["a", "b", "c"] * 10, "binary", "'y' has 3 classes; use task='multiclass'"),
+        (
+            ["a"] * 20 + ["b"],
+            "auto",
+            "class 'b' of 'y' has only one row, .*drop the class or merge it",
+        ),
+        (["a", "b"] * 10, "regression", "has the value a; pass"),
+        (["a", "b", "c"] * 10, "binary", "'y' has 3; pass task='multiclass'"),
         ([1.0, np.inf] * 10, "auto", "infinite in 10 rows"),
         (pd.date_range("2024", periods=20), "auto", "is a date or a duration"),
         ([f"name {k}" for k in range(2000)] * 2, "auto", "has 2,000 classes in 4,000 rows"),
-        ([1, 2] * 10, "cluster", "task='cluster' must be one of"),
+        ([1, 2] * 10, "cluster", "task='cluster' is unknown; pass one of"),
     ],
 )
-def test_a_target_that_cannot_be_predicted_is_told_in_one_line(values, task, message):
+def test_an_unusable_target_is_refused_in_one_line(values, task, message):
     with pytest.raises(ValueError, match=message) as error:
         read(values, task)
     assert "\n" not in str(error.value)
 
 
-def test_the_positive_class_is_the_rarer_or_the_one_asked_for():
+def test_the_positive_class_is_the_rarer_or_the_one_passed():
     labels = pd.Series(["spam"] * 12 + ["ham"] * 30)
     assert read_target(labels, "y").positive == 1
     asked = read_target(labels, "y", positive="ham")
-    assert (asked.positive, asked.looked_for) == (0, 30 / 42)
+    assert (asked.positive, asked.positive_share) == (0, 30 / 42)
     assert read_target(pd.Series([0, 1, 1] * 9), "y", positive=1).positive == 1
-    with pytest.raises(ValueError, match="positive='Spam' is no class of 'y'; did you mean 'spam'"):
+    with pytest.raises(
+        ValueError, match="positive='Spam' is not a class of 'y'; did you mean 'spam'"
+    ):
         read_target(labels, "y", positive="Spam")
-    with pytest.raises(ValueError, match="there are 'ham', 'spam'"):
+    with pytest.raises(ValueError, match="available: 'ham', 'spam'"):
         read_target(labels, "y", positive="eggs")
-    with pytest.raises(ValueError, match="'y' is one of 3 classes"):
+    with pytest.raises(ValueError, match="'y' has 3 classes"):
         read_target(pd.Series(["a", "b", "c"] * 9), "y", positive="a")

@@ -1,4 +1,4 @@
-"""Coverage and calibration of the winner on test rows, and of how few they can be told."""
+"""Coverage and calibration of the chosen model, and how many test rows they need."""
 
 import numpy as np
 import pandas as pd
@@ -25,16 +25,16 @@ def test_half_of_the_test_rows_gives_intervals_that_hold_on_the_other():
     assert found["mean_width"] == pytest.approx(2 * 1.645, rel=0.1)
 
 
-@pytest.mark.parametrize(("rows", "told"), [(53, True), (40, True), (39, False)])
-def test_coverage_is_told_from_forty_test_rows_on(rows, told):
+@pytest.mark.parametrize(("rows", "measured"), [(53, True), (40, True), (39, False)])
+def test_coverage_needs_forty_test_rows(rows, measured):
     X, y = numbers(200 + rows, 1)
     model = LinearRegression().fit(X[:200], y[:200])
     metric = metric_named("rmse", "regression")
     found = coverage_on(model, X[200:].reset_index(drop=True), y[200:], metric, seed=0)
-    assert (found is not None) == told
+    assert (found is not None) == measured
 
 
-def test_a_model_that_is_too_sure_is_told_and_calibrated():
+def test_an_overconfident_model_is_detected_and_calibrated():
     X, y = numbers(1400, 2)
     labels = (y > 0).astype(int)
     model = LogisticRegression().fit(X[:200], labels[:200])
@@ -47,18 +47,23 @@ def test_a_model_that_is_too_sure_is_told_and_calibrated():
 
 
 @pytest.mark.parametrize(
-    ("rows", "classes", "told"),
+    ("rows", "classes", "note"),
     [
         (80, True, ""),
         (40, False, ""),
-        (60, True, "60 test rows are too few to tell of the winner its calibration (80)."),
+        (
+            60,
+            True,
+            "The first split has 60 test rows, too few to measure calibration (at least 80 rows).",
+        ),
         (
             39,
             False,
-            "39 test rows are too few to tell of the winner the coverage of its intervals (40).",
+            "The first split has 39 test rows, too few to measure the coverage of intervals"
+            " (at least 40 rows).",
         ),
     ],
 )
-def test_what_is_left_out_for_want_of_test_rows_is_said(rows, classes, told):
-    assert too_few(rows, classes) == told
+def test_a_note_names_what_needs_more_test_rows(rows, classes, note):
+    assert too_few(rows, classes) == note
     assert too_few(30, True).count("(") == 2

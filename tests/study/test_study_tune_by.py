@@ -1,4 +1,4 @@
-"""How methods are tuned, where the user says so."""
+"""The option tune_by."""
 
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ import pytest
 from stand_ins import constant, linear, tree
 
 from bosquet import Study
-from bosquet.cli.commands.study import WAYS as WAYS_OF_THE_COMMAND
-from bosquet.study.run.clock import Clock
+from bosquet.cli.commands.study import SCHEMES as WAYS_OF_THE_COMMAND
+from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.trial import run_trial
-from bosquet.study.steps import Run
+from bosquet.study.steps import StudyRun
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import split_rows
-from bosquet.study.tuning.validation import WAYS
+from bosquet.study.tuning.validation import SCHEMES
 
 
 def slopes():
@@ -32,15 +32,15 @@ def a_study(**more):
 
 def a_run(**more):
     """A study's run before it goes."""
-    wishes = a_study(**more)._wishes({})
-    return Run(read_study_table(slopes(), "y", "auto"), wishes, Clock(wishes.budget))
+    options = a_study(**more)._options({})
+    return StudyRun(read_study_table(slopes(), "y", "auto"), options, StudyClock(options.budget))
 
 
-def ways_in(seconds=None, **more):
+def schemes_in(seconds=None, **more):
     """How each method with a choice is tuned on the first split."""
     run = a_run(**more)
-    split = split_rows(run.setting.y, 0, 0, stratify=False)
-    outcomes = [run_trial(run.setting, one, split, seconds=seconds)[0] for one in run.methods]
+    split = split_rows(run.context.y, 0, 0, stratify=False)
+    outcomes = [run_trial(run.context, one, split, seconds=seconds)[0] for one in run.methods]
     return {outcome.method: outcome.curve["by"] for outcome in outcomes if outcome.curve}
 
 
@@ -49,20 +49,20 @@ def ways_in(seconds=None, **more):
     ("by", "said"),
     [("validation", "validation rows"), ("bootstrap", "bootstrap (.632)")],
 )
-def test_one_way_for_all_methods(by, said, seconds):
-    assert ways_in(seconds, tune_by=by) == {"linear": said, "stub-tree": said}
+def test_one_scheme_for_all_methods(by, said, seconds):
+    assert schemes_in(seconds, tune_by=by) == {"linear": said, "stub-tree": said}
 
 
-def test_a_way_that_is_not_for_a_method_leaves_it_its_own_and_a_note_says_so():
+def test_an_unsupported_scheme_leaves_the_default_and_a_note_reports_it():
     study = a_study(tune_by="bic").fit(slopes(), "y")
     found = {row["name"]: row["curve"]["by"] for row in study.record_["methods"] if row["curve"]}
     assert found == {"linear": "BIC", "stub-tree": "5-fold cross-validation"}
-    [note] = [note for note in study.record_["notes"] if "own way" in note]
-    assert note.endswith("theirs: Stub-tree.")
+    [note] = [note for note in study.record_["notes"] if "default validation scheme" in note]
+    assert note.endswith("requested one: Stub-tree.")
 
 
-def test_a_way_for_one_method_alone():
-    assert ways_in(tune_by={"linear": "aic"}) == {
+def test_a_scheme_for_one_method_only():
+    assert schemes_in(tune_by={"linear": "aic"}) == {
         "linear": "AIC",
         "stub-tree": "5-fold cross-validation",
     }
@@ -73,7 +73,10 @@ def test_a_way_for_one_method_alone():
     [
         ("guess", "tune_by='guess' is out of range"),
         ({"linear": "guess"}, r"tune_by\['linear'\]='guess' is out of range"),
-        ({"linaer": "cv"}, "tune_by names the method 'linaer', which is not studied; .*'linear'"),
+        (
+            {"linaer": "cv"},
+            "tune_by has the key 'linaer', which is not a method of this study; .*'linear'",
+        ),
     ],
 )
 def test_ways_and_methods_that_there_are_not_are_named(tune_by, says):
@@ -87,4 +90,4 @@ def test_a_checkpoint_knows_the_ways():
 
 
 def test_the_command_knows_every_way():
-    assert set(WAYS_OF_THE_COMMAND) == set(WAYS)
+    assert set(WAYS_OF_THE_COMMAND) == set(SCHEMES)

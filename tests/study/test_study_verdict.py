@@ -1,4 +1,4 @@
-"""What a study concludes: a model, that there is none, or that it could not find out."""
+"""The conclusion of a study: a model, no model, or inconclusive."""
 
 import time
 
@@ -97,10 +97,10 @@ def points(*scores, spread=0.01):
 @pytest.mark.parametrize(
     ("curve", "wording"),
     [
-        (points(0.7, 0.9), "do not show a trend"),
+        (points(0.7, 0.9), "too few to show a trend"),
         (points(0.7, 0.8, 0.9), "More rows would probably help"),
-        (points(0.7, 0.89, 0.9), "would bring little"),
-        (points(0.7, 0.8, 0.9, spread=None), "does not show a trend"),
+        (points(0.7, 0.89, 0.9), "would probably not help much"),
+        (points(0.7, 0.8, 0.9, spread=None), "too few to show a trend"),
     ],
 )
 def test_a_learning_curve_makes_a_forecast_only_from_three_points_and_beyond_noise(curve, wording):

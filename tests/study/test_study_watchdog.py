@@ -1,4 +1,4 @@
-"""Fits that do not look at the clock are stopped, and nothing else is."""
+"""The hard time limit stops fits that do not check the time, and nothing else."""
 
 import threading
 import time
@@ -121,7 +121,7 @@ def tuned_within(seconds, fits):
     return tune(tortoise, X, y, shape, metric=metric, by="validation", at_most=seconds)
 
 
-def test_a_method_that_is_stopped_before_any_candidate_is_done_says_just_that():
+def test_a_method_stopped_before_its_first_candidate_is_reported_as_stopped():
     with pytest.raises(OutOfTime):
         tuned_within(0.3, [20.0, 20.0])
 

@@ -1,4 +1,4 @@
-"""Weights count everywhere after the fit: a weight of 2 does what a row that comes twice does."""
+"""Weights count everywhere after the fit: a row of weight 2 counts as two rows."""
 
 import numpy as np
 import pandas as pd
@@ -14,17 +14,17 @@ from bosquet.study.methods import METHODS
 from bosquet.study.methods.shapes import table_shape
 from bosquet.study.metrics.scoring import metric_named
 from bosquet.study.report.document import page_html
-from bosquet.study.run.test_curves import held_out, histogram
-from bosquet.study.run.trial import Setting
+from bosquet.study.run.context import StudyContext
+from bosquet.study.run.test_curves import held_out_record, histogram
 from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import seed_of, subsample
 from bosquet.study.tuning.thresholds import (
     Decision,
+    bagged_threshold,
     best_threshold,
     choose_decision,
-    out_of_fold,
-    steady_threshold,
+    out_of_fold_predictions,
 )
 
 LABELS = np.array(["no", "yes"])
@@ -49,7 +49,7 @@ def test_the_best_threshold_of_weights_is_that_of_repeated_rows():
         y, p, weight = answers(seed=seed)
         event = y == "yes"
         for miss in (0.5, 1.0, 7.0):
-            found = best_threshold(p[:, 1], event, alarm=1.0, miss=miss, times=weight)
+            found = best_threshold(p[:, 1], event, alarm=1.0, miss=miss, counts=weight)
             again = best_threshold(
                 repeated(p[:, 1], weight), repeated(event, weight), alarm=1.0, miss=miss
             )
@@ -83,11 +83,11 @@ def test_events_that_weigh_much_lower_the_threshold_of_a_decision():
     )
 
 
-def test_equal_weights_leave_the_steady_threshold_as_it_is():
+def test_equal_weights_do_not_change_the_bagged_threshold():
     y, p, _ = answers(400)
     given = {"alarm": 1.0, "miss": 3.0}
-    plain = steady_threshold(p[:, 1], y == "yes", **given)
-    assert steady_threshold(p[:, 1], y == "yes", **given, weight=np.full(400, 2.0)) == plain
+    plain = bagged_threshold(p[:, 1], y == "yes", **given)
+    assert bagged_threshold(p[:, 1], y == "yes", **given, weight=np.full(400, 2.0)) == plain
 
 
 def test_rows_of_weight_zero_decide_no_threshold():
@@ -101,19 +101,19 @@ def test_rows_of_weight_zero_decide_no_threshold():
         other = event.copy()
         other[:150] = random.random(150) < 0.5
         found = [
-            steady_threshold(p[:, 1], e, alarm=1.0, miss=2.0, weight=weight) for e in (event, other)
+            bagged_threshold(p[:, 1], e, alarm=1.0, miss=2.0, weight=weight) for e in (event, other)
         ]
         assert found[0] == found[1]
 
 
-def test_answers_out_of_fold_come_with_their_weights():
+def test_out_of_fold_predictions_have_their_weights():
     frame, y = two_classes(200)
     weight = np.random.default_rng(1).random(200)
     candidate = METHODS["logistic"].candidates(table_shape(frame, y, "binary"))[0]
     metric = metric_named("log_loss", "binary", LABELS)
-    found = out_of_fold(candidate, frame, y, metric, 0, design=Design(weight=weight))
+    found = out_of_fold_predictions(candidate, frame, y, metric, 0, design=Design(weight=weight))
     assert np.array_equal(found.weight, weight)
-    assert out_of_fold(candidate, frame, y, metric, 0).weight is None
+    assert out_of_fold_predictions(candidate, frame, y, metric, 0).weight is None
 
 
 # ----------------------------------------------------------------------------------------- curves
@@ -123,8 +123,8 @@ def test_curves_of_weights_are_those_of_repeated_rows(classes):
     task = "binary" if len(classes) == 2 else "multiclass"
     metric = metric_named("log_loss", task, classes)
     decision = Decision(classes)
-    found = held_out(y, p, metric, decision, weight.astype(float))
-    again = held_out(repeated(y, weight), repeated(p, weight), metric, decision)
+    found = held_out_record(y, p, metric, decision, weight.astype(float))
+    again = held_out_record(repeated(y, weight), repeated(p, weight), metric, decision)
     for curve in ("roc", "pr"):
         assert found[curve].keys() == again[curve].keys()
         for label in found[curve]:
@@ -142,8 +142,8 @@ def test_curves_of_weights_are_those_of_repeated_rows(classes):
 def test_calibration_of_weights_is_that_of_repeated_rows():
     y, p, weight = answers(400)
     metric = metric_named("log_loss", "binary", LABELS)
-    found = held_out(y, p, metric, Decision(LABELS), weight.astype(float))["calibration"]
-    again = held_out(repeated(y, weight), repeated(p, weight), metric, Decision(LABELS))
+    found = held_out_record(y, p, metric, Decision(LABELS), weight.astype(float))["calibration"]
+    again = held_out_record(repeated(y, weight), repeated(p, weight), metric, Decision(LABELS))
     for key in ("forecast", "observed", "n"):
         ours, theirs = ([one[key] for one in bins] for bins in (found, again["calibration"]))
         assert ours == pytest.approx(theirs)
@@ -152,7 +152,7 @@ def test_calibration_of_weights_is_that_of_repeated_rows():
 def test_weighted_curves_agree_with_scikit_learn():
     y, p, weight = answers(150, seed=3)
     metric = metric_named("log_loss", "binary", LABELS)
-    found = held_out(y, p, metric, Decision(LABELS), weight.astype(float))
+    found = held_out_record(y, p, metric, Decision(LABELS), weight.astype(float))
     false, true, _ = roc_curve(y == "yes", p[:, 1], sample_weight=weight, drop_intermediate=False)
     assert np.allclose(found["roc"]["yes"], np.column_stack([false, true]), atol=1e-5)
     precision, recall, _ = precision_recall_curve(y == "yes", p[:, 1], sample_weight=weight)
@@ -170,7 +170,7 @@ def test_histograms_of_weights_are_those_of_repeated_rows():
     assert found["counts"]["all"] == pytest.approx(again["counts"]["all"])
     metric = metric_named("rmse", "regression")
     said = np.zeros(200)
-    found = held_out(values, said, metric, None, weight.astype(float))["residuals"]
+    found = held_out_record(values, said, metric, None, weight.astype(float))["residuals"]
     assert found["counts"]["all"] == pytest.approx(again["counts"]["all"])
 
 
@@ -295,7 +295,7 @@ def test_the_learning_curve_fits_and_scores_by_weight():
     study = read_study_table(frame.assign(y=y), "y", "auto")
     metric = metric_named("log_loss", "binary", LABELS)
     shape = table_shape(study.X, y, "binary")
-    setting = Setting(
+    setting = StudyContext(
         study.X, study.target, metric, [metric], shape, 0, design=Design(weight=weight)
     )
     split = setting.splits.split(0)
@@ -349,7 +349,10 @@ def test_a_test_table_is_scored_by_its_weight_column():
         (lambda t: t.drop(columns="w"), "the test table lacks the column 'w'"),
         (lambda t: t.assign(w=-1), "in the test table the weight column 'w' is -1 in row 0"),
         (lambda t: t.assign(w=0), "in the test table the weight column 'w' is 0 in all rows"),
-        (lambda t: t.assign(w=np.nan), "in the test table the weight column 'w' is missing in 50"),
+        (
+            lambda t: t.assign(w=np.nan),
+            "in the test table the weight column 'w' has missing values in 50",
+        ),
     ],
 )
 def test_a_test_table_without_usable_weights_is_refused_before_any_fit(change, says):

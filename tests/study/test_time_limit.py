@@ -14,21 +14,22 @@ from stand_ins import linear, method
 
 from bosquet import Study
 from bosquet.study.methods import METHODS, gradient
-from bosquet.study.methods.candidates import Unseen
+from bosquet.study.methods.candidates import HeldOutPredictions
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.metrics.scoring import metric_named
 from bosquet.study.run import schedule as _schedule
-from bosquet.study.run.clock import Clock
+from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.trial import run_trial
-from bosquet.study.steps import Run
+from bosquet.study.steps import StudyRun
 from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import split_rows
 from bosquet.study.tuning import halving as _halving
-from bosquet.study.tuning.thresholds import ENOUGH_EVENTS, unseen_answers
+from bosquet.study.tuning.candidate_search import STOPPED
+from bosquet.study.tuning.thresholds import ENOUGH_EVENTS, out_of_sample_predictions
 from bosquet.study.tuning.time_limit import OutOfTime
 from bosquet.study.tuning.tree_batches import FIRST_BATCH, fit_in_time
-from bosquet.study.tuning.tuner import STOPPED, tune
+from bosquet.study.tuning.tuner import tune
 
 
 def numbers(n=6000, columns=8, seed=0):
@@ -38,7 +39,7 @@ def numbers(n=6000, columns=8, seed=0):
 
 
 def test_boosting_that_is_stopped_keeps_its_rounds(monkeypatch):
-    monkeypatch.setattr(gradient, "MOST_ROUNDS", 10**6)
+    monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
     monkeypatch.setattr(gradient, "PATIENCE", 10**6)
     X, y = numbers()
     metric, shape = judged("regression", X, y)
@@ -204,10 +205,12 @@ def sleep(seconds):
 def test_a_model_has_half_of_its_limit_to_predict_the_test_rows_whatever_its_fit_took():
     X, y = numbers(500, 2)
     late = method("late", lambda shape, value, seed: Late())
-    wishes = Study(methods=[late], budget=60, verbose=0)._wishes({})
-    run = Run(read_study_table(X.assign(y=y), "y", "auto"), wishes, Clock(wishes.budget))
+    options = Study(methods=[late], budget=60, verbose=0)._options({})
+    run = StudyRun(
+        read_study_table(X.assign(y=y), "y", "auto"), options, StudyClock(options.budget)
+    )
     split = split_rows(y, 0, 0, stratify=False)
-    outcome, _ = run_trial(run.setting, late, split, seconds=2.0, at_most=2.0)
+    outcome, _ = run_trial(run.context, late, split, seconds=2.0, at_most=2.0)
     assert outcome.status == "done"
     assert outcome.score is not None
 
@@ -223,11 +226,13 @@ class Fitless:
 def test_a_threshold_needs_no_further_fits_where_validation_rows_are_enough(events, again):
     metric = metric_named("average_precision", "binary", ["no", "yes"], positive=1)
     y = np.array(["yes"] * events + ["no"] * 500)
-    held = Unseen(np.column_stack([np.linspace(0, 1, len(y)), np.linspace(1, 0, len(y))]), y)
+    held = HeldOutPredictions(
+        np.column_stack([np.linspace(0, 1, len(y)), np.linspace(1, 0, len(y))]), y
+    )
     X = pd.DataFrame({"a": np.arange(len(y))})
     if again:
         with pytest.raises(AssertionError, match="fitted again"):
-            unseen_answers(None, Fitless(), X, y, metric, 0, held)
+            out_of_sample_predictions(None, Fitless(), X, y, metric, 0, held)
         return
-    answers, labels, _ = unseen_answers(None, Fitless(), X, y, metric, 0, held)
+    answers, labels, _ = out_of_sample_predictions(None, Fitless(), X, y, metric, 0, held)
     assert (answers is held[0], labels is y) == (True, True)

@@ -1,4 +1,4 @@
-"""Tuning: every way to judge candidates, the choice, the curve, time limits and failures."""
+"""Tuning: every validation scheme, the choice, the curve, time limits and failures."""
 
 import time
 import warnings
@@ -16,7 +16,7 @@ from bosquet.reference import resampling
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate
-from bosquet.study.metrics.scoring import answer_of
+from bosquet.study.metrics.scoring import predictions_for
 from bosquet.study.tuning.tuner import affordable_rows, tune
 from bosquet.study.tuning.validation import draw_bags, fold_numbers
 
@@ -73,9 +73,9 @@ def test_higher_scores_win_where_higher_is_better(numbers):
 def test_folds_agree_with_the_reference(numbers):
     X, y, metric, shape = numbers
     tuned = tune(method_of(ridge, [100.0, 1.0]), X, y, shape, metric=metric, random_state=5)
-    fold = fold_numbers(y, 5, 5, by_class=False).tolist()
+    fold = fold_numbers(y, 5, 5, stratify=False).tolist()
     for point, alpha in zip(tuned.curve["points"], [100.0, 1.0], strict=True):
-        mean, error = resampling.folds_score(
+        mean, error = resampling.cross_validation_score(
             lambda A, b, alpha=alpha: Ridge(alpha=alpha).fit(A, b).predict, X, y, fold, metric.score
         )
         assert point["score"] == pytest.approx(mean)
@@ -107,7 +107,9 @@ def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fi
     forest = tuned.candidate.make(4).fit(X, y)
     said = forest.oob_prediction_ if task == "regression" else forest.oob_decision_function_
     assert chosen_point(tuned)["score"] == pytest.approx(metric.score(y, said))
-    assert np.array_equal(answer_of(forest, X, metric), answer_of(tuned.estimator, X, metric))
+    assert np.array_equal(
+        predictions_for(forest, X, metric), predictions_for(tuned.estimator, X, metric)
+    )
     made = []
 
     def counted(trees, seed):
@@ -138,18 +140,18 @@ def test_of_settings_with_the_same_complexity_the_curve_shows_the_best():
     assert chosen_point(tuned)["score"] == min(p["score"] for p in tuned.curve["points"])
 
 
-def test_candidates_that_fail_are_left_out_and_told(numbers):
+def test_candidates_that_fail_are_skipped_and_named(numbers):
     X, y, metric, shape = numbers
     tuned = tune(method_of(ridge, [1.0, -5.0, 10.0]), X, y, shape, metric=metric)
     assert len(tuned.curve["points"]) == 2
-    assert "setting -5.0 left out" in tuned.message
+    assert "setting -5.0 skipped" in tuned.message
     with pytest.raises(
         ValueError, match=r"Linear regression.*no candidate could be fitted; setting -1"
     ):
         tune(method_of(ridge, [-1.0, -2.0]), X, y, shape, metric=metric)
 
 
-def test_answers_that_are_no_numbers_leave_a_candidate_out(numbers):
+def test_a_candidate_with_nan_predictions_is_skipped(numbers):
     X, y, metric, shape = numbers
 
     class Lost(Ridge):
@@ -161,7 +163,7 @@ def test_answers_that_are_no_numbers_leave_a_candidate_out(numbers):
 
     tuned = tune(method_of(make, [None, 1.0]), X, y, shape, metric=metric)
     assert len(tuned.curve["points"]) == 1
-    assert "setting None left out" in tuned.message
+    assert "setting None skipped" in tuned.message
 
 
 class Complaining(Ridge):
@@ -204,7 +206,7 @@ def test_candidates_are_tried_in_order_until_time_is_up(numbers):
     assert f"time for {len(labels)} of 6 candidates" in tuned.message
     least = tune(method, X, y, shape, metric=metric, seconds=0.06)
     assert len(least.curve["points"]) == 1
-    assert "of 5 parts of the rows" in least.message
+    assert "of 5 folds" in least.message
 
 
 @pytest.mark.parametrize("name", ["linear", "random-forest", "gradient-boosting", "cart"])
@@ -221,7 +223,7 @@ def test_the_same_seed_gives_the_same_result_for_any_number_of_jobs(name):
 
 
 @pytest.mark.parametrize("by", ["cv", "bootstrap"])
-def test_candidates_are_compared_by_what_they_try_and_the_one_kept_is_made(by):
+def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_fitted(by):
     X, y = mixed_table("regression")
     metric, shape = judged("regression", X, y)
     method = METHODS["gradient-boosting"]
@@ -229,9 +231,9 @@ def test_candidates_are_compared_by_what_they_try_and_the_one_kept_is_made(by):
     alone = replace(method, candidates=lambda shape: [one, *method.candidates(shape)[-1:]])
     tuned = tune(alone, X, y, shape, metric=metric, by=by)
     assert tuned.estimator.n_runs == tuned.setting["n_runs"] == 3
-    single = replace(one, make=one.tries, tries=None)
+    single = replace(one, make=one.make_trial, make_trial=None)
     last = method.candidates(shape)[-1]
-    last = replace(last, make=last.tries, tries=None)
+    last = replace(last, make=last.make_trial, make_trial=None)
     tried = tune(
         replace(method, candidates=lambda shape: [single, last]), X, y, shape, metric=metric, by=by
     )
@@ -250,12 +252,12 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
     assert chosen_point(tuned)["score"] == min(p["score"] for p in points)
     assert points[-1]["complexity"] > chosen_point(tuned)["complexity"]  # it went on to make sure
     assert tuned.estimator.n_iter_ == tuned.setting["n_estimators"]
-    held = fold_numbers(y, 5, 0, by_class=True) == 0
+    held = fold_numbers(y, 5, 0, stratify=True) == 0
     stopped = chosen_point(tuned)["setting"]["n_estimators"]
     # rounds in proportion to the rows: found on four fifths of them, fitted to all
     assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~held).sum())
     again = tuned.candidate.make(0).set_params(n_estimators=stopped).fit(X[~held], y[~held])
-    expected = metric.score(y[held], answer_of(again, X[held], metric))
+    expected = metric.score(y[held], predictions_for(again, X[held], metric))
     assert chosen_point(tuned)["score"] == pytest.approx(expected, rel=1e-6)
 
 
@@ -281,22 +283,24 @@ def test_methods_without_choice_have_no_curve():
     metric, shape = judged("binary", X, y)
     tuned = tune(METHODS["constant"], X, y, shape, metric=metric)
     assert tuned.curve is None
-    assert tuned.setting == {"says": "class shares"}
+    assert tuned.setting == {"prediction": "class proportions"}
 
 
-def test_weights_reach_methods_that_take_them_and_are_told_where_not():
+def test_weights_are_passed_to_methods_that_accept_them_and_others_report_it():
     X, y = mixed_table("binary")
     metric, shape = judged("binary", X, y)
     weight = np.where(y == "yes", 5.0, 1.0)
     plain = tune(METHODS["logistic"], X, y, shape, metric=metric)
     weighed = tune(METHODS["logistic"], X, y, shape, metric=metric, sample_weight=weight)
-    gain = answer_of(weighed.estimator, X, metric) - answer_of(plain.estimator, X, metric)
+    gain = predictions_for(weighed.estimator, X, metric) - predictions_for(
+        plain.estimator, X, metric
+    )
     assert gain[:, 1].mean() > 0.05
     ignored = tune(METHODS["lda"], X, y, shape, metric=metric, sample_weight=weight)
     assert "weights are not used" in ignored.message
 
 
-def test_large_tables_are_judged_by_rows_set_aside_unless_told_otherwise(numbers):
+def test_large_tables_use_a_validation_set_by_default(numbers):
     X, y, metric, shape = numbers
     X, y = np.tile(X, (90, 1)), np.tile(y, 90)
     shape = replace(shape, n_rows=len(y))
@@ -305,19 +309,19 @@ def test_large_tables_are_judged_by_rows_set_aside_unless_told_otherwise(numbers
     assert tune(few, X, y, shape, metric=metric, by="cv").curve["by"] == "5-fold cross-validation"
 
 
-def test_unknown_ways_and_rules_are_refused_by_name(numbers):
+def test_unknown_schemes_and_rules_are_refused_by_name(numbers):
     X, y, metric, shape = numbers
-    with pytest.raises(ValueError, match="by='loo' is out of range"):
+    with pytest.raises(ValueError, match="by='loo' is unknown"):
         tune(METHODS["linear"], X, y, shape, metric=metric, by="loo")
     with pytest.raises(ValueError, match="rule='median'"):
         tune(METHODS["linear"], X, y, shape, metric=metric, rule="median")
-    with pytest.raises(ValueError, match="no likelihood to take AIC of"):
+    with pytest.raises(ValueError, match="has no likelihood, which AIC needs"):
         tune(METHODS["svr-linear"], X, y, shape, metric=metric, by="aic")
-    with pytest.raises(ValueError, match="no out-of-bag votes"):
+    with pytest.raises(ValueError, match="has no out-of-bag predictions"):
         tune(METHODS["extra-trees"], X, y, shape, metric=metric, by="oob")
 
 
-def test_more_seconds_afford_more_rows_and_dear_methods_fewer():
+def test_more_seconds_afford_more_rows_and_expensive_methods_fewer():
     X, y = mixed_table("binary", rows=600)
     _, shape = judged("binary", X, y)
     shape = replace(shape, n_rows=200_000)

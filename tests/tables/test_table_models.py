@@ -79,22 +79,22 @@ def test_one_row_may_be_a_dict_and_rows_may_be_a_file(fitted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "says"),
+    ("rows", "message"),
     [
-        ([["1,0", "01.02.2024", "red"]], "lacks the columns .* give rows with the names"),
-        (np.zeros((2, 3)), "give rows with the names of their columns"),
-        ([1, 2], "list of 1 dimension.* is not a table: give a data frame"),
+        ([["1,0", "01.02.2024", "red"]], "lacks the columns .* pass rows with column names"),
+        (np.zeros((2, 3)), "pass rows with column names"),
+        ([1, 2], "list with 1 dimension.* is not a table; pass a data frame"),
         ([], "is not a table"),
         (None, "NoneType .* is not a table"),
         (5, "int .* is not a table"),
-        (pd.Series(ROWS["size"]), "X is one column"),
-        ({"size": [1, 2], "when": [3]}, "lists of one length"),
+        (pd.Series(ROWS["size"]), "X is a single column"),
+        ({"size": [1, 2], "when": [3]}, "lists of the same length"),
         ({}, "lacks the columns"),
-        ("gone.csv", "there is no file gone.csv"),
+        ("gone.csv", "gone.csv does not exist"),
     ],
 )
-def test_what_is_no_table_is_told_with_what_is_taken(fitted, rows, says):
-    with pytest.raises(ValueError, match=says):
+def test_an_invalid_table_is_refused_with_the_accepted_types(fitted, rows, message):
+    with pytest.raises(ValueError, match=message):
         fitted.predict(rows)
 
 
@@ -111,7 +111,7 @@ def test_damaged_plans_are_refused(fitted):
     for one in wrong:
         with pytest.raises(ModelFileError):
             model_from_bytes(save_parts(parts, one))
-    with pytest.raises(ModelFileError, match="one part"):
+    with pytest.raises(ModelFileError, match="one inner model"):
         model_from_bytes(save_parts(parts * 2, metadata))
     inside = save_parts([model_bytes(fitted)], metadata)
     with pytest.raises(ModelFileError, match="cannot be a member"):

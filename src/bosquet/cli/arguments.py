@@ -1,6 +1,6 @@
-"""The parser: errors of one line, help with examples, options that several commands share.
+"""The argument parser: one-line errors, help with examples, and options shared by several commands.
 
-Only the standard library is imported here and at the top of every command, so that help comes at once.
+This module and the top of every command import only the standard library, so that help is printed quickly.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ STDIN = "-"
 
 
 class UserError(Exception):
-    """An error that the user can fix: printed as one line, exit code 2."""
+    """An error that the user can fix; it is printed as one line with exit code 2."""
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """argparse, whose errors are one line."""
+    """ArgumentParser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(f"{' '.join(message.split())}{_meant(message)} (see {self.prog} --help)")
+        raise UserError(
+            f"{' '.join(message.split())}{_suggestion(message)} (see {self.prog} --help)"
+        )
 
 
 _CHOICE = re.compile(r"invalid choice: '?([^']+?)'? \(choose from (.*)\)")
 
 
-def _meant(message: str) -> str:
-    """Of a choice that there is not, the one that it is most like."""
+def _suggestion(message: str) -> str:
+    """Return a suggestion of the most similar choice for an invalid one, or ""."""
     from bosquet._suggestions import nearest
 
     found = _CHOICE.search(message)
@@ -40,19 +42,21 @@ def _meant(message: str) -> str:
 _NEGATIVE = re.compile(r"-[\d.]")
 
 
-def joined(words: Sequence[str]) -> list[str]:
-    """A value that begins with a minus sign tied to its option, for argparse would take it for another.
+def join_negative_values(words: Sequence[str]) -> list[str]:
+    """Join options and values that begin with a minus sign, which argparse would read as options.
 
     Examples
     --------
-    >>> from bosquet.cli.arguments import joined
-    >>> joined(["study", "a.csv", "--budget", "-5s", "-q"])
+    >>> from bosquet.cli.arguments import join_negative_values
+    >>> join_negative_values(["study", "a.csv", "--budget", "-5s", "-q"])
     ['study', 'a.csv', '--budget=-5s', '-q']
     """
     found: list[str] = []
     for word in words:
-        tied = found and found[-1].startswith("--") and "=" not in found[-1] and len(found[-1]) > 2
-        if tied and _NEGATIVE.match(word):
+        after_option = (
+            found and found[-1].startswith("--") and "=" not in found[-1] and len(found[-1]) > 2
+        )
+        if after_option and _NEGATIVE.match(word):
             found[-1] += f"={word}"
         else:
             found.append(word)
@@ -60,7 +64,7 @@ def joined(words: Sequence[str]) -> list[str]:
 
 
 def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """An option that is none, told before argparse misses the one that it was meant for."""
+    """Raise UserError for an unknown option, before argparse reports a required one as missing."""
     from bosquet._suggestions import nearest
 
     subparsers = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
@@ -74,12 +78,12 @@ def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]
         name = word.split("=", 1)[0]
         if name.startswith("--") and name not in known:
             near = nearest(name, known)
-            meant = f"; did you mean {near}?" if near else ""
-            raise UserError(f"there is no option {name}{meant} (see {command.prog} --help)")
+            suggestion = f"; did you mean {near}?" if near else ""
+            raise UserError(f"unknown option {name}{suggestion} (see {command.prog} --help)")
 
 
 def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
-    """The parser of one command, from what its module says."""
+    """Add the parser of a command, described by its module."""
     examples = textwrap.indent(textwrap.dedent(module.EXAMPLES).strip(), "  ")
     parser: argparse.ArgumentParser = commands.add_parser(
         module.NAME,
@@ -94,7 +98,7 @@ def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
     group.add_argument("--json", action="store_true", help="print the result as JSON")
     group.add_argument("-q", "--quiet", action="store_true", help="print no progress and no notes")
     group.add_argument(
-        "--traceback", action="store_true", help="print the traceback of an error, to report it"
+        "--traceback", action="store_true", help="print the traceback of an error, for a bug report"
     )
     parser.set_defaults(run=module.run, command=module.NAME)
     return parser
@@ -132,7 +136,7 @@ def target_arguments(parser: argparse.ArgumentParser) -> None:
         help="column to leave out; can be repeated",
     )
     parser.add_argument(
-        "--seed", type=whole, default=0, metavar="N", help="random seed (default: 0)"
+        "--seed", type=non_negative_int, default=0, metavar="N", help="random seed (default: 0)"
     )
 
 
@@ -141,8 +145,8 @@ def positive_argument(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--positive", metavar="LABEL", help=what)
 
 
-def whole(text: str) -> int:
-    """A whole number, 0 or more."""
+def non_negative_int(text: str) -> int:
+    """Return an integer >= 0."""
     try:
         value = int(text)
     except ValueError:
@@ -152,14 +156,14 @@ def whole(text: str) -> int:
     return value
 
 
-def positive(text: str) -> int:
-    """A whole number, 1 or more."""
-    value = whole(text)
+def positive_int(text: str) -> int:
+    """Return an integer >= 1."""
+    value = non_negative_int(text)
     if value == 0:
         raise argparse.ArgumentTypeError("must be an integer >= 1, got 0")
     return value
 
 
-def named_list(text: str) -> list[str]:
+def comma_separated(text: str) -> list[str]:
     """Return the names in a comma-separated list."""
     return [name.strip() for name in text.split(",") if name.strip()]

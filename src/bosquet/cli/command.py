@@ -1,7 +1,7 @@
-"""`main`: from words to exit codes.
+"""`main`, which runs a command and returns its exit code.
 
-0 is success, 1 a failure of Bosquet's own, 2 something that the user can mend, 3 a study without a
-conclusion, 130 an interrupt.
+Exit codes: 0 success, 1 an internal error, 2 an error that the user can fix, 3 a study without a conclusion,
+130 an interrupt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bosquet.cli.arguments import (
     OneLineParser,
     UserError,
     add_command,
-    joined,
+    join_negative_values,
     refuse_unknown_options,
 )
 from bosquet.cli.commands import COMMANDS
@@ -31,7 +31,7 @@ _EPILOG = """examples:
 
 
 def build_parser() -> OneLineParser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     import argparse
 
     parser = OneLineParser(
@@ -51,7 +51,7 @@ def build_parser() -> OneLineParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a command; returns its exit code.
+    """Run a command and return its exit code.
 
     Examples
     --------
@@ -67,21 +67,21 @@ def main(words: Sequence[str] | None = None) -> int:
     except SystemExit as exit_:  # --help
         code = int(exit_.code or 0)
     except KeyboardInterrupt:
-        _complain("interrupted")
+        _print_error("interrupted")
         code = INTERRUPTED
     except BrokenPipeError:  # | head
-        _forget_output()
+        _discard_output()
         code = OK
     except Exception as error:
         if traceback:
             raise
-        code = _explained(error)
+        code = _report_error(error)
     return code
 
 
 def _run(words: Sequence[str] | None) -> int:
     parser = build_parser()
-    given = joined(sys.argv[1:] if words is None else words)
+    given = join_negative_values(sys.argv[1:] if words is None else words)
     refuse_unknown_options(parser, given)
     arguments = parser.parse_args(given)
     if arguments.version:
@@ -95,33 +95,33 @@ def _run(words: Sequence[str] | None) -> int:
     return int(arguments.run(arguments) or OK)
 
 
-def _explained(error: Exception) -> int:
-    """One line, and the exit code."""
+def _report_error(error: Exception) -> int:
+    """Print an error in one line and return the exit code."""
     if isinstance(error, OSError):
-        _forget_output()
-        _complain(f"{error.filename or 'the output'}: {error.strerror or error}")
+        _discard_output()
+        _print_error(f"{error.filename or 'the output'}: {error.strerror or error}")
         return WRONG
     if isinstance(error, UserError | ValueError | ImportError):
-        _complain(str(error))
+        _print_error(str(error))
         return WRONG
     if isinstance(error, MemoryError):
-        _complain("there is not enough memory for this table; try a part of its rows or columns")
+        _print_error("not enough memory for this table; use fewer rows or columns")
         return WRONG
-    _complain(
-        f"internal failure: {type(error).__name__}: {error} (--traceback shows where; please report it)"
+    _print_error(
+        f"internal error: {type(error).__name__}: {error} (please report it with the output of --traceback)"
     )
     return FAILED
 
 
-def _complain(message: str) -> None:
+def _print_error(message: str) -> None:
     print(f"bosquet: {' '.join(message.split())}", file=sys.stderr)
 
 
-def _forget_output() -> None:
-    """What is left in the buffer cannot be written; Python would complain of it once more at the end."""
+def _discard_output() -> None:
+    """Redirect standard output to the null device, so that Python reports no second error at exit."""
     try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)
     except (OSError, ValueError, AttributeError):
-        pass  # the output is no file
+        pass  # standard output has no file descriptor

@@ -1,17 +1,17 @@
-"""Cells of a CSV file that a spreadsheet would run as formulas."""
+"""Escaping of CSV cells that a spreadsheet would run as formulas."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# The last four are the full-width forms of = + - @, which spreadsheets of some languages take for these.
+# The last four are the full-width forms of = + - @, which some spreadsheets treat alike.
 _STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _NUMERAL = re.compile(r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)?%?")
 
 
 def escaped(cell: Any) -> Any:
-    """Text that a spreadsheet would take for a formula with an apostrophe before it; anything else as it is.
+    """Put an apostrophe before text that a spreadsheet would run as a formula; return other cells unchanged.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def escaped(cell: Any) -> Any:
 
 
 def without_formulas(frame: Any) -> Any:
-    """A pandas frame with all names and all text escaped."""
+    """Return a pandas frame with all column names and text cells escaped."""
     frame = frame.copy()
     for name in frame.select_dtypes(exclude="number"):
         frame[name] = frame[name].map(escaped)

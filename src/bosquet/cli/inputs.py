@@ -1,4 +1,4 @@
-"""The tables that a command reads."""
+"""Reading of the tables of a command."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError
-from bosquet.cli.output import say
+from bosquet.cli.output import print_note
 
 
 def read(arguments: Any, path: str | None = None) -> Any:
-    """The table that the command was given, without the columns that it shall not use."""
+    """Read the table of the command, without the columns of --drop."""
     from bosquet.tables import read_table
-    from bosquet.tables.frames import counted_from_one
+    from bosquet.tables.frames import number_from_one
 
     header = {"yes": True, "no": False}.get(getattr(arguments, "header", None) or "")
     delimiter = getattr(arguments, "delimiter", None)
     if delimiter is not None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
-            raise UserError(f"--delimiter {delimiter!r} must be one character, or tab")
+            raise UserError(f"--delimiter {delimiter!r} is invalid; pass one character or tab")
     frame = read_table(
         path if path is not None else arguments.data,
         delimiter=delimiter,
@@ -28,29 +28,29 @@ def read(arguments: Any, path: str | None = None) -> Any:
         header=header,
     )
     for note in frame.attrs["reading"]["notes"]:
-        say(arguments, f"note: {note}")
-    return without(counted_from_one(frame), getattr(arguments, "drop", []))
+        print_note(arguments, f"note: {note}")
+    return drop_columns(number_from_one(frame), getattr(arguments, "drop", []))
 
 
-def without(frame: Any, dropped: list[str]) -> Any:
-    """The table without some columns, given by name, also several parted by commas."""
+def drop_columns(frame: Any, dropped: list[str]) -> Any:
+    """Return the table without some columns; an entry may be several names separated by commas."""
     names = [str(name) for name in frame.columns]
-    gone = []
+    removed = []
     for given in dropped:
-        for name in [given] if given in names else [part.strip() for part in given.split(",")]:
+        for name in [given] if given in names else [name.strip() for name in given.split(",")]:
             if name not in names:
-                raise UserError(f"--drop: there is no column {name!r}; {hint(name, names)}")
-            gone.append(name)
-    return frame.drop(columns=gone) if gone else frame
+                raise UserError(f"--drop: column {name!r} is not in the table; {hint(name, names)}")
+            removed.append(name)
+    return frame.drop(columns=removed) if removed else frame
 
 
-def learned_table(arguments: Any) -> Any:
-    """The table of a command that learns, tidied, with its target; notes are said."""
+def training_table(arguments: Any) -> Any:
+    """Read the training table of a command, tidied and with its target, and print its notes."""
     from bosquet.study.table.reading import read_study_table
 
     frame = read(arguments)
     positive = getattr(arguments, "positive", None)
     table = read_study_table(frame, arguments.target, arguments.task, positive, any_width=True)
     for note in table.notes:
-        say(arguments, f"note: {note}")
+        print_note(arguments, f"note: {note}")
     return table

@@ -1,4 +1,4 @@
-"""What a command does with a model's file: Bosquet's own, or, where the user trusts it, a pickle."""
+"""Model files of commands: files of Bosquet or, with --trust, pickles."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from bosquet.cli.arguments import STDIN, UserError
 
 MODEL_FILE = b"\x89BSQ"
-PICKLE = b"\x80"  # of protocol 2 and later, which all writers of today use
+PICKLE = b"\x80"  # first byte of protocol 2 and later
 
 
 def model_argument(parser: Any) -> None:
-    """A model to read, and what its file has to be."""
+    """Add the model file to read, and the options for trust and signature."""
     parser.add_argument(
         "model", help="model file written by fit, by study --save or by model.save in Python"
     )
@@ -21,7 +21,7 @@ def model_argument(parser: Any) -> None:
 
 
 def trust_arguments(parser: Any) -> None:
-    """Loading a pickle runs whatever is in it; that is for the user to allow. A model file may be signed."""
+    """Add --trust, which allows pickles because loading one can run any code, and the key options."""
     parser.add_argument(
         "--trust",
         action="store_true",
@@ -31,24 +31,24 @@ def trust_arguments(parser: Any) -> None:
 
 
 def key_arguments(parser: Any, what: str) -> None:
-    """A key, by the file or the variable that holds it: others on the machine can read a command line."""
+    """Add the options for a key in a file or a variable; other users can read a command line."""
     group = parser.add_argument_group(f"signature: {what} (at least 32 random bytes)")
     group.add_argument("--key-file", metavar="FILE", help="file whose bytes are the key")
     group.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
 
 
 def key_of(arguments: Any) -> bytes | None:
-    """The key that a command was given, if it was."""
+    """Return the key passed to a command, or None."""
     from bosquet.io.signatures import check_key
 
     file, name = arguments.key_file, arguments.key_env
     if file is None and name is None:
         return None
     if file is not None and name is not None:
-        raise UserError("--key-file and --key-env both name a key: give one of them")
+        raise UserError("--key-file and --key-env both define a key; pass only one of them")
     if file is None:
         if name not in os.environ:
-            raise UserError(f"--key-env {name}: there is no such environment variable")
+            raise UserError(f"--key-env {name}: this environment variable is not set")
         key, option = os.fsencode(os.environ[name]), f"--key-env {name}"
     else:
         option = f"--key-file {file}"
@@ -65,7 +65,7 @@ def key_of(arguments: Any) -> bytes | None:
 
 
 def begins_with(path: str, mark: bytes) -> bool:
-    """Whether a file is there and begins so; a pipe is left alone, for it is read but once."""
+    """Return whether a regular file begins with these bytes; pipes can be read only once and are not read."""
     if not os.path.isfile(path):
         return False
     try:
@@ -76,52 +76,51 @@ def begins_with(path: str, mark: bytes) -> bool:
 
 
 def load_model(path: str, arguments: Any) -> Any:
-    """The model in a file, if it is what the arguments of the command ask for."""
+    """Load the model in a file, subject to the options for trust and signature."""
     import bosquet
 
     if path == STDIN:
         raise UserError(
-            "a model is read from a file, not from the standard input: write it to one, and name that"
+            "a model cannot be read from standard input; write it to a file and pass the file"
         )
     key = key_of(arguments)
     if begins_with(path, PICKLE):
         if key is not None:
-            raise UserError(f"{path} is a pickle, which has no signature: leave the key out")
-        return _unpickled(path, arguments.trust)
+            raise UserError(f"{path} is a pickle, which has no signature; remove the key option")
+        return _load_pickle(path, arguments.trust)
     try:
         return bosquet.load(path, key)
     except FileNotFoundError:
-        raise UserError(f"there is no file {path}") from None
+        raise UserError(f"{path} does not exist; check the path") from None
     except IsADirectoryError:
-        raise UserError(f"{path} is a folder: name a model file") from None
+        raise UserError(f"{path} is a directory; pass a model file") from None
     except bosquet.ModelFileError as error:
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
 
 
-def _unpickled(path: str, trust: bool) -> Any:
-    """What was pickled, once the user has said that the file's code may run."""
+def _load_pickle(path: str, trust: bool) -> Any:
+    """Load a pickle, if the user allows it."""
     import pickle
 
     if not trust:
         raise UserError(
-            f"{path} is a pickle, and loading one runs whatever code is in it: add --trust if you know where"
-            " it comes from"
+            f"{path} is a pickle, and loading it can run any code; add --trust if you trust its source"
         )
     try:
         with warnings.catch_warnings(), open(path, "rb") as file:
-            # scikit-learn warns, in a paragraph for each part, of a file that another version wrote.
+            # scikit-learn warns at length, for each estimator, of a file written by another version.
             warnings.simplefilter("ignore")
             model = pickle.load(file)
-    except Exception as error:  # anything may come of running what a file says
+    except Exception as error:  # the code in a pickle may raise anything
         line = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise UserError(f"{path} is a pickle that does not load: {line}") from None
+        raise UserError(f"{path} is a pickle that cannot be loaded: {line}") from None
     if not hasattr(model, "predict"):
-        raise UserError(f"{path} holds no model but a {type(model).__name__}")
+        raise UserError(f"{path} contains a {type(model).__name__}, not a model")
     return model
 
 
 def table_model(path: str, arguments: Any) -> Any:
-    """The model in a file, as a model that predicts from tables: a `TableModel` or a `ChosenModel`."""
+    """Load a model that accepts raw tables: a `TableModel` or a `ChosenModel`."""
     from bosquet.study.chosen_model import ChosenModel
     from bosquet.tables import TableModel
     from bosquet.tables.model import ColumnsByName
@@ -130,5 +129,5 @@ def table_model(path: str, arguments: Any) -> Any:
     if isinstance(model, TableModel | ChosenModel):
         return model
     if not hasattr(model, "predict"):
-        raise UserError(f"a {type(model).__name__} does not predict from tables")
+        raise UserError(f"{path} contains a {type(model).__name__}, which cannot predict tables")
     return TableModel(model, ColumnsByName(model))

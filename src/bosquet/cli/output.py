@@ -1,4 +1,4 @@
-"""What a command says and writes: whole files or none, text in columns, JSON."""
+"""Output of commands: notes, results as text or JSON, and files that are written atomically."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bosquet._files import written_whole
+from bosquet._files import atomic_write
 from bosquet.cli.arguments import STDIN, UserError
 
 
-def say(arguments: Any, *lines: str) -> None:
-    """Notes and progress, on the standard error."""
+def print_note(arguments: Any, *lines: str) -> None:
+    """Print notes and progress to standard error, unless the command is quiet."""
     if not arguments.quiet:
         for line in lines:
             print(line, file=sys.stderr, flush=True)
 
 
-def answer(arguments: Any, as_json: Any, text: str) -> None:
-    """What was asked for, on the standard output."""
+def print_result(arguments: Any, as_json: Any, text: str) -> None:
+    """Print the result to standard output, as JSON or text."""
     print(json_text(as_json) if arguments.json else text)
 
 
 def json_text(value: Any) -> str:
-    """JSON, in which what is no number is null."""
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=1)
+    """Return a value as JSON; NaN and infinite numbers become null."""
+    return json.dumps(_to_json_types(value), ensure_ascii=False, allow_nan=False, indent=1)
 
 
-def _plain(value: Any) -> Any:
+def _to_json_types(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _to_json_types(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return _plain(value.tolist())
+        return [_to_json_types(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy scalars and arrays
+        return _to_json_types(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, bool | int | float | str):
@@ -49,29 +49,29 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def written(path: str) -> Iterator[Path]:
-    """A place to write a file to; it gets its name when it is whole, and otherwise vanishes.
+def write_atomically(path: str) -> Iterator[Path]:
+    """Return a temporary path that is renamed to `path` on success and deleted on failure.
 
-    Devices and pipes are written to as they are.
+    Devices and pipes are written directly.
     """
     try:
-        with written_whole(path) as place:
+        with atomic_write(path) as place:
             yield place
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise write_error(path, error) from None
 
 
-def unwritable(path: str, error: OSError) -> UserError:
-    """In one line, why nothing was written."""
+def write_error(path: str, error: OSError) -> UserError:
+    """Return the error of a file that cannot be written."""
     return UserError(f"cannot write {path}: {error.strerror or error}; nothing was written")
 
 
 def check_outputs(
     outputs: Sequence[tuple[str, str | None]], inputs: Sequence[str | None] = ()
 ) -> None:
-    """Refuse options and their files before the work: not writable, an input too, or two options' file.
+    """Raise UserError, before any work, for a file that is not writable, is an input or is named twice.
 
-    Links count as the file that they lead to; several options may name one device.
+    Links count as the file that they point to. Several options may name the same device.
     """
     read = {_identity(path, STDIN): path for path in inputs if path is not None}
     owners: dict[Any, str] = {}
@@ -85,17 +85,17 @@ def check_outputs(
         if file in read:
             source = "the standard input" if read[file] == STDIN else f"the input {read[file]}"
             raise UserError(
-                f"{option} {path} is the same file as {source}, which it would replace; choose another file"
+                f"{option} {path} is the same file as {source} and would overwrite it; use another file"
             )
         if file in owners:
             raise UserError(
-                f"{option} {path} is also the file of {owners[file]}; choose different files"
+                f"{option} {path} is also the file of {owners[file]}; use different files"
             )
         owners[file] = option
 
 
 def _identity(path: str, stdin: str | None = None) -> Any:
-    """Equal for two names of one file, also of one that is yet to be written; None for devices and pipes."""
+    """Return an identifier that is equal for two names of a file; None for devices and pipes."""
     try:
         status = os.fstat(0) if path == stdin else os.stat(path)
     except (OSError, ValueError):
@@ -106,7 +106,7 @@ def _identity(path: str, stdin: str | None = None) -> Any:
 def _check_writable(path: str) -> None:
     place = Path(path)
     if place.is_dir():
-        raise UserError(f"cannot write {path}: it is a folder")
+        raise UserError(f"cannot write {path}: it is a directory")
     if place.exists() and not place.is_file():
         return
     try:
@@ -114,4 +114,4 @@ def _check_writable(path: str) -> None:
         os.close(handle)
         os.unlink(draft)
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise write_error(path, error) from None

@@ -1,1 +1,1 @@
-"""From a table to a chosen, explained model: the seven steps of a study."""
+"""The study: from a table to a chosen and explained model, in seven steps."""

@@ -1,4 +1,4 @@
-"""The chosen model: predicts from tables as they come."""
+"""The chosen model of a study, which predicts from raw tables."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from bosquet.study.tuning.thresholds import Decision
 from bosquet.tables.frames import as_frame
 
 
-def _of_classes(owner: ChosenModel) -> bool:
+def _has_probabilities(owner: ChosenModel) -> bool:
     return owner.decision is not None and hasattr(owner.estimator, "predict_proba")
 
 
 class ChosenModel(BaseEstimator):
-    """What a study ends with: the tidying of the table, the fitted model, and how it decides.
+    """The final model of a study: preparation of the table, fitted estimator and decision rule.
 
     Parameters
     ----------
-    estimator : fitted model, of tidy tables
-    tidier : does to new rows what was done to the study's
-    decision : Decision or None
-        From probabilities to labels; None for numbers.
-    title : str
-        What the method is called.
-    offset : OffsetColumn, optional
-        A column of new tables that is no feature: the model predicts counts by it.
+    estimator : estimator
+        Fitted to the tidied table.
+    tidier : transformer
+        Prepares new tables like the table of the study.
+    decision : Decision or None, default=None
+        Turns probabilities into labels; None for regression.
+    title : str, default=""
+        Title of the method.
+    offset : OffsetColumn or None, default=None
+        The offset or exposure column of new tables.
 
     Attributes
     ----------
-    classes_ : the labels, of classes
+    classes_ : array of shape (n_classes,)
+        The sorted labels; only for classification.
     """
 
     def __init__(
@@ -52,17 +55,24 @@ class ChosenModel(BaseEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels, sorted; numbers have none."""
+        """The sorted labels; only for classification."""
         if self.decision is None:
-            raise AttributeError("a model of numbers has no classes_")
+            raise AttributeError(
+                "classes_ exists for classification only; this is a regression model."
+            )
         return self.decision.classes
 
     def predict(self, X: Any) -> np.ndarray:
-        """Numbers, or labels by the study's decision rule.
+        """Predict numbers, or labels by the decision rule of the study.
 
         Parameters
         ----------
-        X : table with the columns of the study's; others, the target among them, are not looked at
+        X : table
+            Rows with the feature columns of the study. Other columns, such as the target, are ignored.
+
+        Returns
+        -------
+        array of shape (n_rows,)
         """
         table = self.features(X)
         if self.decision is None or not hasattr(self.estimator, "predict_proba"):
@@ -71,35 +81,45 @@ class ChosenModel(BaseEstimator):
             return np.asarray(self.estimator.predict(table))
         return self.decision(np.asarray(self.estimator.predict_proba(table)))
 
-    @available_if(_of_classes)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, in the order of `classes_`."""
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the feature columns of the study.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes), in the order of `classes_`
+        """
         return np.asarray(self.estimator.predict_proba(self.features(X)))
 
     def explain(self, X: Any, **options: Any) -> Any:
-        """Shapley values, for models made of Bosquet's trees; see `bosquet.explain.explain`."""
+        """Return Shapley values, for tree models of Bosquet; see `bosquet.explain.explain`."""
         from bosquet.explain import explain
 
         return explain(self.estimator, self.features(X), **options)
 
     @property
     def model(self) -> Any:
-        """The fitted model of tidy tables, by the name that it has in a `TableModel`."""
+        """The fitted estimator, under its name in `TableModel`."""
         return self.estimator
 
     @property
     def target(self) -> str | None:
-        """The name of the column that is predicted."""
+        """The name of the target column."""
         target: str | None = self.tidier.target
         return target
 
     @property
     def is_classifier(self) -> bool:
-        """Whether it predicts classes."""
+        """Whether the model predicts classes."""
         return self.decision is not None
 
     def features(self, X: Any) -> Any:
-        """The tidied table that the fitted model takes."""
+        """Return the tidied table, the input of the fitted estimator."""
         if self.offset is None:
             return self.tidier.transform(X)
         frame = as_frame(X)
@@ -107,21 +127,21 @@ class ChosenModel(BaseEstimator):
         return self.tidier.transform(frame).assign(**{self.offset.name: values})
 
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
-        """Write the model, with the tidying and the decision rule, to a file that `bosquet.load` reads.
+        """Save the model, the preparation of the table and the decision rule to a file for `bosquet.load`.
 
-        Without pickle, and therefore for Bosquet's own models alone; a ValueError says so of others. With a
-        `key` the file is signed.
+        The file does not use pickle, so only models of Bosquet can be saved; others raise a ValueError. With
+        a `key` the file is signed.
         """
         from bosquet.tables import TableModel
 
         if self.offset is not None:
             raise ValueError(
-                f"a model file does not hold a model with an {self.offset.kind}; pickle best_ yourself"
+                f"a model file cannot store a model with an {self.offset.kind}; pickle `best_` instead."
             )
         if not type(self.estimator).__module__.startswith("bosquet."):
             raise ValueError(
-                f"{self.title or type(self.estimator).__name__} is a model of another library, which a file"
-                " without pickle cannot hold; study with methods of Bosquet's own, or pickle best_ yourself"
+                f"{self.title or type(self.estimator).__name__} is not a model of Bosquet, and a model file"
+                " without pickle cannot store it; restrict `methods` to models of Bosquet, or pickle `best_`."
             )
         costs = None if self.decision is None else self.decision.as_costs()
         TableModel(self.estimator, self.tidier, costs).save(path, key)

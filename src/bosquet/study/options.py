@@ -1,4 +1,4 @@
-"""What the user of a study asked for, and the checks of what depends on its table."""
+"""The options of a study, and the checks of options that depend on its table."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bosquet.study.methods.method import Method
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user asked for, checked."""
+class StudyOptions:
+    """Checked parameters of `Study` and of its `fit`."""
 
     methods: Sequence[Method] | None
     budget: float | None
@@ -32,49 +32,55 @@ class Wishes:
     source: str = ""
 
 
-def checked_ways(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:
-    """A way to tune each method, from one for all or a mapping from names to ways."""
+def checked_tune_by(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:
+    """Return the validation scheme of each method, from one for all or a mapping by method name."""
     from bosquet._parameters import check_value, choice
     from bosquet._suggestions import hint
-    from bosquet.study.tuning.validation import WAYS
+    from bosquet.study.tuning.validation import SCHEMES
 
     names = [method.name for method in methods]
     if tune_by is None:
         return {}
     if not isinstance(tune_by, Mapping):
-        check_value("tune_by", tune_by, choice(*WAYS))
+        check_value("tune_by", tune_by, choice(*SCHEMES))
         return dict.fromkeys(names, tune_by)
-    for name, way in tune_by.items():
+    for name, scheme in tune_by.items():
         if name not in names:
             raise ValueError(
-                f"tune_by names the method {name!r}, which is not studied; {hint(str(name), names)}"
+                f"tune_by has the key {name!r}, which is not a method of this study;"
+                f" {hint(str(name), names)}"
             )
-        check_value(f"tune_by[{name!r}]", way, choice(*WAYS))
+        check_value(f"tune_by[{name!r}]", scheme, choice(*SCHEMES))
     return dict(tune_by)
 
 
 def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
-    """A matrix of costs, rows the truth; a mapping gives what it costs to miss each class."""
+    """Return the cost matrix, with true classes as rows; a mapping has the cost of missing each class."""
     from bosquet.trust.costs import check_costs
 
     if costs is None:
         return None
     if not target.is_classes:
-        raise ValueError("costs are for classes, but the target is a number")
+        raise ValueError(
+            f"costs need a target with classes, but {target.name!r} is numeric; leave costs out."
+        )
     labels = [str(label) for label in target.classes]
     if isinstance(costs, dict):
         unknown = [key for key in costs if str(key) not in labels]
         if unknown:
-            raise ValueError(f"costs names the class {unknown[0]!r}, which is none of {labels}")
-        missed = {str(key): float(value) for key, value in costs.items()}
-        rows = np.array([missed.get(label, 1.0) for label in labels])
+            raise ValueError(
+                f"costs has the key {unknown[0]!r}, which is not a class of {target.name!r};"
+                f" the classes are {labels}."
+            )
+        by_class = {str(key): float(value) for key, value in costs.items()}
+        rows = np.array([by_class.get(label, 1.0) for label in labels])
         costs = np.where(np.eye(len(labels)) == 1, 0.0, rows[:, None])
     shape = np.shape(costs)
     if shape != (len(labels), len(labels)):
         shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise ValueError(
-            f"costs has shape {shape}, but {target.name!r} has {len(labels)} classes: a row and a column"
-            f" for each, in the order {shown}"
+            f"costs has shape {shape}, but {target.name!r} has {len(labels)} classes; pass a matrix with one"
+            f" row and one column per class, in the order {shown}."
         )
     matrix = check_costs(costs, len(labels))
     if len(labels) == 2:
@@ -83,11 +89,11 @@ def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
 
 
 def _check_threshold(matrix: np.ndarray, labels: list[str]) -> None:
-    """Refuses costs under which one of two answers is always the cheaper."""
+    """Raise a ValueError if the costs make one of two decisions always the cheaper one."""
     for true, other in ((0, 1), (1, 0)):
         right, wrong = matrix[true, true], matrix[true, other]
         if not wrong > right:
             raise ValueError(
-                f"costs says that taking {labels[true]!r} for {labels[other]!r} costs {wrong:g}, no more than"
-                f" the right answer ({right:g}): {labels[other]!r} would always be the cheaper answer"
+                f"costs: predicting {labels[other]!r} for the true class {labels[true]!r} costs {wrong:g};"
+                f" it must cost more than the correct prediction, which costs {right:g}."
             )

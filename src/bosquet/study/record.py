@@ -1,9 +1,9 @@
-"""What a study has found, as plain JSON: the study writes it, the page and the command line read it.
+"""Types of the study's record, a JSON document: the study writes it, the report and the CLI read it.
 
-Numbers are Python's, absent values ``None``, every key always there unless it is marked ``NotRequired``.
-A method is known by its ``name`` throughout. Scores are of the study's metric, in its own direction
-(``higher_is_better``); differences are "this method minus the best", so that a worse method has a
-negative difference when higher is better and a positive one otherwise.
+Numbers are Python numbers and absent values are ``None``. Every key is present unless it is marked
+``NotRequired``. A method is identified by its ``name``. Scores are values of the study's metric, which also
+states its direction (``higher_is_better``). A difference is the score of the method minus the score of the
+best method: that of a worse method is negative if higher is better and positive otherwise.
 """
 
 from __future__ import annotations
@@ -14,65 +14,72 @@ from typing import Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 Task = Literal["binary", "multiclass", "regression"]
-# What came of a method: a score; an error of its own; it does not suit the table; the time limit stopped it;
-# time was up before its turn.
+# Outcome of a method: it has a score; it raised an error; it is unsuited to the table; the time limit stopped
+# it; the time limit was reached before its turn.
 Status = Literal["done", "failed", "unsuited", "stopped", "not reached"]
 
 
-class Metric(TypedDict):
+class MetricRecord(TypedDict):
+    """Name and direction of a metric."""
+
     name: str  # "log_loss", "rmse", "average_precision", ...
     title: str  # "Log loss"
     higher_is_better: bool
 
 
 class Finding(TypedDict):
-    """One thing that exploring the table brought up, worst first."""
+    """A problem or remark found by the exploration of the table."""
 
     # leak, duplicates, design, constant, identifier, missing, outliers, correlated, drift, rare, date
     kind: str
     severity: Literal["high", "medium", "low"]
     columns: list[str]
-    message: str  # one sentence: what it is and what to do
+    message: str  # one sentence: what was found and what to do
 
 
 class Histogram(TypedDict):
-    """Counts by class (or one group ``"all"``) over the edges of a number, or over levels."""
+    """Counts per class (or of one group ``"all"``) in the bins of a number or the levels of a category."""
 
-    edges: list[float] | None  # numbers: len(counts) + 1 of them
-    levels: list[str] | None  # categories: the commonest first or in their order, "(others)" last
-    counts: Mapping[str, Sequence[float]]  # rows, or sums of their weights
-    ordered: NotRequired[bool]  # whether the levels are those of an ordered category
+    edges: list[float] | None  # numbers: bin edges, one more than bins
+    levels: list[str] | None  # categories: most frequent first, or in their order; "(others)" last
+    counts: Mapping[str, Sequence[float]]  # numbers of rows, or sums of sample weights
+    ordered: NotRequired[bool]  # whether the category is ordered
 
 
-class Column(TypedDict):
+class ColumnRecord(TypedDict):
+    """Summary of one column of the table."""
+
     name: str
     kind: Literal["number", "category", "date", "text", "identifier", "constant"]
     missing: int
     distinct: int
-    used: bool  # whether the methods saw it
+    used: bool  # whether the methods use it as a feature
     mean: float | None
-    deviation: float | None
+    deviation: float | None  # standard deviation
     quantiles: list[float] | None  # 0, 1/4, 1/2, 3/4, 1
-    outliers: int  # outside the whiskers of a box plot
-    relation: float | None  # strength of its relation to the target alone, 0 to 1
+    outliers: int  # values beyond the whiskers of a box plot
+    relation: float | None  # association with the target, 0 to 1
     histogram: Histogram
 
 
 class Exploration(TypedDict):
+    """Result of the exploration of the table."""
+
     n_rows: int
     n_columns: int
     duplicates: int
     target: Histogram
-    columns: list[Column]
-    correlations: dict[
-        str, Any
-    ]  # {"names": [...], "matrix": [[...]]}: Spearman, of the most related numbers
-    warnings: list[Finding]
-    proposed: NotRequired[dict[str, str]]  # columns for the options time, group and weight
+    columns: list[ColumnRecord]
+    # {"names": [...], "matrix": [[...]]}: Spearman, of the numbers most associated with the target
+    correlations: dict[str, Any]
+    warnings: list[Finding]  # most severe first
+    proposed: NotRequired[dict[str, str]]  # option (time, group, weight) -> proposed column
 
 
 class CurvePoint(TypedDict):
-    complexity: float  # place on the axis
+    """Score of one candidate in tuning."""
+
+    complexity: float  # position on the horizontal axis
     label: str  # "k = 7", "C = 0.1"
     setting: dict[str, Any]
     score: float
@@ -80,18 +87,18 @@ class CurvePoint(TypedDict):
     chosen: bool
 
 
-class Curve(TypedDict):
-    """Score against complexity, as tuning saw it on the training rows alone."""
+class CurveRecord(TypedDict):
+    """Tuning score against complexity, computed on the training set only."""
 
     parameter: str  # "neighbours k"
-    log: bool  # whether the axis is read in logarithms
+    log: bool  # whether the horizontal axis is logarithmic
     by: str  # "5-fold cross-validation", "out of bag", "validation rows", "bootstrap", "AIC", "BIC"
-    score: str  # what is on the vertical axis: the metric's title, "AIC", ...
+    score: str  # label of the vertical axis: the title of the metric, "AIC", ...
     points: list[CurvePoint]
 
 
 class Card(TypedDict):
-    """A method's qualities: yes, no or partly, each with a reason of a few words."""
+    """Properties of a method: yes, no or partly, each with a short reason."""
 
     readable: tuple[str, str]
     score_or_interval: tuple[str, str]
@@ -103,7 +110,7 @@ class Card(TypedDict):
 
 
 class Difference(TypedDict):
-    """Paired difference to the best over the repeated splits, corrected for shared training rows."""
+    """Paired difference to the best method over the splits, corrected for overlapping training sets."""
 
     mean: float
     low: float | None
@@ -112,33 +119,33 @@ class Difference(TypedDict):
 
 
 class MethodRecord(TypedDict):
+    """Results of one method."""
+
     name: str
     title: str
     status: Status
-    message: str  # why it has no score; warnings of the fit; "" otherwise
+    message: str  # the reason if it has no score, or the warnings of the fit; "" otherwise
     rows_used: int
     subsampled: bool
-    finished: bool  # False where the time limit cut its rounds or its last fit short
-    setting: dict[str, Any]  # chosen in the first split
-    curve: Curve | None
-    scores: list[float]  # one a split
+    finished: bool  # False if the time limit cut its rounds or its last fit short
+    setting: dict[str, Any]  # hyper-parameters chosen on the first split
+    curve: CurveRecord | None
+    scores: list[float]  # one per split
     mean: float | None
-    interval: list[float] | None  # corrected 95 % interval of the mean
+    interval: list[float] | None  # corrected 95 % confidence interval of the mean
     difference: Difference | None
-    metrics: dict[str, float]  # every metric of the task, mean over the splits
-    fit_seconds: float  # tuning and fitting, first split
-    predict_microseconds: float  # a row
+    metrics: dict[str, float]  # all metrics of the task, means over the splits
+    fit_seconds: float  # tuning and fitting on the first split
+    predict_microseconds: float  # per row
     card: Card
-    details: dict[
-        str, Any
-    ]  # of one kind of method: support vectors, margin, coefficients, leaves, ...
-    test: NotRequired[HeldOut]  # on the first split
+    details: dict[str, Any]  # of the method: support vectors, margin, coefficients, leaves, ...
+    test: NotRequired[HeldOut]  # results on the test set of the first split
 
 
 class HeldOut(TypedDict):
-    """What the page draws from the first split's test rows; at most a few hundred points a curve.
+    """Results on the test set of the first split, as the report draws them; a few hundred points per curve.
 
-    With weights, counts are sums of weights, which are 1 on average over the table.
+    With sample weights, counts are sums of weights, which have mean 1 over the table.
     """
 
     n_rows: int
@@ -146,40 +153,46 @@ class HeldOut(TypedDict):
     pr: NotRequired[dict[str, list[list[float]]]]  # class -> [[recall, precision], ...]
     calibration: NotRequired[list[dict[str, float]]]  # forecast, observed, low, high, n
     thresholds: NotRequired[list[dict[str, float]]]  # binary: threshold, tn, fp, fn, tp
-    threshold: NotRequired[float]  # the one chosen: 1/2, or from the cost matrix on training rows
-    confusion: NotRequired[list[list[float]]]  # rows: truth, columns: decision
-    scatter: NotRequired[list[list[float]]]  # regression: [truth, prediction], a sample
-    residuals: NotRequired[Histogram]
+    threshold: NotRequired[float]  # 1/2; with costs or a rare class, chosen on the training set
+    confusion: NotRequired[list[list[float]]]  # confusion matrix: rows truth, columns prediction
+    scatter: NotRequired[list[list[float]]]  # regression: [truth, prediction] of a sample of rows
+    residuals: NotRequired[Histogram]  # regression
 
 
 class TreeNode(TypedDict):
-    """A tree to draw and to zoom."""
+    """Node of a tree, with its subtree."""
 
     id: int
     rule: str  # "" at a leaf
     n: int
-    value: list[float]  # class shares, or the mean
+    value: list[float]  # class proportions, or the mean
     children: list[TreeNode]  # [left, right], empty at a leaf
 
 
 class Reason(TypedDict):
+    """Contribution of one feature to the prediction for a row."""
+
     feature: str
-    value: str  # the row's value, as text
-    effect: float  # Shapley value on the raw scale
+    value: str  # value of the feature in this row, as text
+    effect: float  # Shapley value on the raw scale of the model
 
 
 class ExplainedRow(TypedDict):
-    row: int | str  # the row's label in the table
+    """A row of the test set with an explanation of its prediction."""
+
+    row: int | str  # label of the row in the table
     kind: Literal["worst", "outlier", "typical"]
     truth: str
     prediction: str
-    score: float  # the loss of this row, or its outlier score
+    score: float  # loss of the row, or its outlier score
     values: dict[str, str]
     reasons: list[Reason]  # largest first
     base: float
 
 
-class Dependence(TypedDict):
+class DependenceRecord(TypedDict):
+    """Partial dependence or effect curve of one feature."""
+
     feature: str
     grid: list[float] | list[str]
     mean: list[float]
@@ -189,85 +202,85 @@ class Dependence(TypedDict):
 
 
 class Winner(TypedDict):
-    """The chosen model, explained."""
+    """Explanation of the chosen model."""
 
     name: str
     why: str  # one or two sentences: accuracy, robustness, readability
     runner_up: str | None
-    importances: list[dict[str, Any]]  # {"feature", "value" (largest 100), "spread"}
+    importances: list[dict[str, Any]]  # {"feature", "value" (the largest is 100), "spread"}
     importance_kind: str  # "permutation on the test rows", ...
-    dependence: list[Dependence]
-    learning_curve: list[dict[str, Any]]  # rows, score, spread (None where there was one fit)
-    learning_text: str  # what the curve shows, and whether more rows would help, if it shows that
-    certificate: dict[str, Any] | None  # text, rounds, error, bound, edges; of boosted models
+    dependence: list[DependenceRecord]
+    learning_curve: list[dict[str, Any]]  # rows, score, spread (None for a single fit)
+    learning_text: str  # summary of the curve: whether more rows are likely to help
+    certificate: dict[str, Any] | None  # boosted models: text, rounds, error, bound, edges
     margins: Histogram | None
     tree: TreeNode | None
-    tree_title: str  # whose tree it is: the pruned tree's own, or a surrogate and its fidelity
+    tree_title: str  # the pruned tree itself, or a surrogate tree and its fidelity
     rows: list[ExplainedRow]
-    rows_called: NotRequired[str]  # a sentence: what the numbers or names of rows are
-    coverage: dict[str, float] | None  # nominal, observed, mean width (or mean set size)
-    calibration: dict[str, float] | None  # brier, ece, after calibration too
+    rows_called: NotRequired[str]  # a sentence: how rows are numbered or named
+    coverage: dict[str, float] | None  # nominal, observed, mean width or mean set size
+    calibration: dict[str, float] | None  # Brier score and ECE, before and after calibration
 
 
 class GivenDesign(TypedDict):
-    """How rows were split, and the columns given for it; "" for an array."""
+    """How rows were split, and the columns passed for it."""
 
     splits: Literal["time", "group", "fixed", "random"]
-    columns: dict[str, str]  # by "time", "group", "weight", "offset", "exposure", "split"
+    # Option (time, group, weight, offset, exposure, split) -> column, "" for an array.
+    columns: dict[str, str]
 
 
 class ScoredTable(TypedDict):
-    """The chosen model, fitted to all rows, on the rows of another table that have a target."""
+    """Scores of the chosen model, fitted to all rows, on the rows of a test table that have a target."""
 
     n_rows: int
     without_target: int
-    unknown_classes: int  # rows of classes that the model does not know: left out
-    weighted: bool  # whether rows count by the weight column
+    unknown_classes: int  # rows left out because their class is not in the training table
+    weighted: bool  # whether rows are weighted by the weight column
     metrics: dict[str, float]
-    interval: list[float]  # 95 % of the study's metric, from draws of the rows
-    promised: list[float] | None  # the interval of the chosen method over the splits of the study
+    interval: list[float]  # bootstrap 95 % confidence interval of the study's metric
+    promised: list[float] | None  # interval of the chosen method over the splits of the study
 
 
 class Verdict(TypedDict):
-    """What the study concludes, and the titles of methods that suit the table but have no score.
+    """Conclusion of the study, and the titles of methods that are suited to the table but have no score.
 
-    "model": the best method is significantly better than the constant; "weak": it is not, though all
-    methods have a score; "constant": the constant is best; "inconclusive": nothing is significantly better
-    than the constant, but methods were stopped, failed or were not reached.
+    "model": the best method is significantly better than the constant. "weak": it is not, although all
+    methods have a score. "constant": the constant is best. "inconclusive": no method is significantly better
+    than the constant, but some methods were stopped, failed or were not reached.
     """
 
     kind: Literal["model", "weak", "constant", "inconclusive"]
     stopped: list[str]
     failed: list[str]
     not_reached: list[str]
-    cut_short: list[str]  # stopped by the time limit, with a score of what they had
+    cut_short: list[str]  # stopped by the time limit, but scored with the rounds fitted so far
 
 
 class Comparison(TypedDict):
-    """How the intervals were made, and the method that the differences are to."""
+    """How confidence intervals were computed, and the best method, to which the others are compared."""
 
     best: str | None
-    interval: Literal[
-        "splits", "draws"
-    ]  # corrected over splits, or draws of the first split's test rows
+    # Corrected t interval over splits, or bootstrap of the first test set.
+    interval: Literal["splits", "draws"]
     splits: int
     confidence: float
-    simultaneous: (
-        str  # how differences to the best are corrected for their number: "Dunnett", "max-t"
-    )
+    simultaneous: str  # correction of the differences for multiple comparisons: "Dunnett", "max-t"
     comparisons: int
 
 
 class FinalFit(TypedDict):
-    """The fit of the model that is kept."""
+    """Final fit of the chosen model."""
 
-    rows: int
-    of: int  # rows of the table
+    rows: int  # number of rows it was fitted to
+    of: int  # number of rows of the table
     seconds: float
-    why: str  # why it is not all rows; "" if it is
+    why: str  # why it was not fitted to all rows; "" if it was
 
 
 class Record(TypedDict):
+    """Complete record of a study."""
+
     version: int
     bosquet: str
     title: str
@@ -275,9 +288,9 @@ class Record(TypedDict):
     task: Task
     target: str
     classes: list[str]
-    positive: str | None  # of two classes the one that is looked for: asked for, or the rarer one
-    metric: Metric
-    metrics: list[Metric]
+    positive: str | None  # positive class of a binary target: the one passed, or the rarer one
+    metric: MetricRecord
+    metrics: list[MetricRecord]
     costs: list[list[float]] | None
     n_rows: int
     n_test: int
@@ -286,39 +299,39 @@ class Record(TypedDict):
     seconds: float
     random_state: int
     exploration: Exploration
-    methods: list[MethodRecord]  # best first; those without a score last
+    methods: list[MethodRecord]  # best first; methods without a score last
     comparison: Comparison
     verdict: Verdict
     final: FinalFit
     winner: Winner | None
-    notes: list[str]  # what a reader should know: subsampling, splits left out, ...
+    notes: list[str]  # remarks for the reader: subsampling, splits left out, ...
     design: NotRequired[GivenDesign]
     test_table: NotRequired[ScoredTable]
 
 
-def plain(value: Any) -> Any:
-    """Python's own numbers, lists and dicts in place of NumPy's; anything else as text."""
+def to_json_types(value: Any) -> Any:
+    """Convert NumPy values and containers to Python numbers, lists and dicts; anything else to text."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return to_json_types(value.item())
     if isinstance(value, int | float):
         return value
     if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): to_json_types(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(inner) for inner in value]
+        return [to_json_types(inner) for inner in value]
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return to_json_types(value.tolist())
     return str(value)
 
 
-def finite(value: Any) -> Any:
-    """The same with None for numbers that JSON has no word for."""
+def non_finite_to_none(value: Any) -> Any:
+    """Replace NaN and infinite numbers, which JSON does not support, by None."""
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: finite(inner) for key, inner in value.items()}
+        return {key: non_finite_to_none(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [finite(inner) for inner in value]
+        return [non_finite_to_none(inner) for inner in value]
     return value

@@ -1,4 +1,4 @@
-"""`Study`: from a table to a chosen, explained model."""
+"""`Study`: from a table to a chosen and explained model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
 from bosquet._suggestions import hint
@@ -16,10 +16,10 @@ from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
 from bosquet.study.compare.scored_table import check_test_table, score_test_table
 from bosquet.study.methods.method import Method
-from bosquet.study.options import Wishes
+from bosquet.study.options import StudyOptions
 from bosquet.study.record import Record
-from bosquet.study.run.clock import Clock, seconds_of
-from bosquet.study.steps import Run
+from bosquet.study.run.clock import StudyClock, seconds_of
+from bosquet.study.steps import StudyRun
 from bosquet.study.table.design import with_splitter
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.target import TASKS
@@ -27,69 +27,70 @@ from bosquet.tables.frames import as_frame
 
 
 class Study(BaseEstimator):
-    r"""The seven steps of data mining on one table, within a budget.
+    r"""AutoML: tune, compare and explain many methods on one table within a time budget.
 
-    The table is looked at, split at random into training and test rows, every method is tuned over its
-    complexity on the training rows, compared with the others on test rows that none of them saw, over
-    repeated splits to see how robust that is; one is chosen by accuracy, robustness and readability,
-    explained, and fitted to all rows. Differences to the best have corrected intervals,
+    A study explores the table and splits it at random into training and test rows. It tunes the
+    hyper-parameters of every method on the training rows, compares the methods on the test rows, and repeats
+    this on other splits. It chooses one method by accuracy, robustness and interpretability, explains it, and
+    fits it to all rows. Differences to the best method have corrected confidence intervals over J splits,
 
-    .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2}
-
-    over J splits, so that "not distinguishable" is said where it is so.
+    .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2} .
 
     Parameters
     ----------
     task : {"auto", "classification", "binary", "multiclass", "regression"}, default="auto"
-        By default text, booleans and whole numbers of at most ten values are classes, other numbers are
-        numbers.
-    methods : list of names or of `Method`, default=None
-        Which methods to try, by default all that suit the task; `bosquet.study.methods.METHODS` has the
-        names. The constant is always among them.
-    budget : str, seconds or None, default="2m"
-        Time for everything: "90s", "2m", "1h30m". None counts instead: every method is tuned over all
-        its candidates in every split, and the table does not depend on the clock.
-    metric : str, function or scorer, default="auto"
-        What methods are tuned and compared by: "log_loss", "roc_auc", "average_precision", "brier",
-        "accuracy", "balanced_accuracy", "f1", "mcc"; "rmse", "mae", "median_error", "r2"; "cost". "auto"
-        is the log loss, for a class of less than a tenth of the rows the average precision, with costs
-        the mean cost, for numbers the RMSE. All of the task's are in the table. A metric of your own is a
-        function (y_true, y_pred) whose name ends in _score, _error, _loss or _deviance, or what
-        `sklearn.metrics.make_scorer` makes of a function, which also says whether higher is better and
-        whether it takes probabilities.
+        With "auto", text, booleans and integers with at most ten distinct values are classes; other numbers
+        are a regression target.
+    methods : list of str or of `Method`, default=None
+        Methods to run; the names are the keys of `bosquet.study.methods.METHODS`. None runs all methods that
+        support the task. The constant is always included.
+    budget : str, float or None, default="2m"
+        Time for the whole study: seconds, or text such as "90s", "2m" or "1h30m". With None there is no time
+        limit: every method is tuned over all its candidates on every split, and the results do not depend on
+        the speed of the machine.
+    metric : str, callable or scorer, default="auto"
+        Metric for tuning and comparing methods. For classes "log_loss", "roc_auc", "average_precision",
+        "brier", "accuracy", "balanced_accuracy", "f1", "mcc" or "cost"; for regression "rmse", "mae",
+        "median_error" or "r2". "auto" is the mean cost if `costs` are given, the average precision if a class
+        of two has less than a tenth of the rows, else the log loss; RMSE for regression. The leaderboard has
+        all metrics of the task. A custom metric is a function (y_true, y_pred) whose name ends in _score,
+        _error, _loss or _deviance, or a scorer of `sklearn.metrics.make_scorer`.
     repeats : int or None, default=None
-        Splits; with a budget at most that many. None is 5, with a budget up to 10.
-    random_state : int, default=0
-    costs : matrix or dict, default=None
-        What decisions cost: a row for each true class, a column for each decision, classes sorted; or
-        {class: cost of missing it}. Thresholds are then chosen on training rows, out of fold.
+        Number of splits; with a budget the largest number. None is 5 without a budget and 10 with one.
+    random_state : int or None, default=0
+        Random seed. None draws one.
+    costs : array of shape (n_classes, n_classes) or dict, default=None
+        Costs of decisions: one row per true class, one column per predicted class, classes sorted; or
+        {class: cost of missing it}. Decision thresholds are then chosen on training rows by cross-validation.
     positive : label, default=None
-        Of two classes the one that is looked for: precision, recall, F1 and average precision are its, and
-        the page draws its probability. By default the rarer.
+        Positive class of a binary target, for precision, recall, F1 and average precision; the report shows
+        its probability. None is the rarer class.
     tune_by : {"cv", "validation", "oob", "bootstrap", "aic", "bic"} or dict, default=None
-        How complexities are chosen, for all methods or {name of a method: way}. A method that a way is not
-        for (AIC and BIC need a likelihood, "oob" bags) keeps its own, which is the default: out of bag for
-        forests and bagging, five folds for others, a validation sample from 5,000 rows on.
+        Validation scheme for tuning, for all methods or as {name of a method: scheme}. None uses out-of-bag
+        predictions for forests and bagging, and five-fold cross-validation for other methods, which a
+        validation set replaces from 5,000 rows on. A method that does not support the scheme keeps its
+        default: "aic" and "bic" need a likelihood, "oob" needs bootstrap samples.
     n_jobs : int or None, default=None
-        Fits at a time while tuning, and inside ensembles of small tables; the results do not depend on it.
-    checkpoint : path, default=None
-        A file that keeps every result as it comes. The same study with the same file goes on where it was
-        killed, and without a budget ends with the same table.
+        Number of parallel fits while tuning, and within ensembles on small tables. The results do not depend
+        on it.
+    checkpoint : str or path, default=None
+        File to which every result is written. The same study with the same file resumes after an
+        interruption; without a budget it ends with the same results.
     verbose : int, default=1
-        0 is silent, 1 tells each method's result as it comes.
+        0 prints nothing, 1 prints the result of each method, 2 also on further splits.
 
     Attributes
     ----------
     table_ : pandas.DataFrame
-        A row for each method, best first.
+        The leaderboard: one row per method, best first.
     best_ : ChosenModel
-        The chosen model, fitted to all rows; predicts from tables as they come.
+        The chosen model, fitted to all rows. It accepts raw tables.
     record_ : dict
-        Everything that was found, as plain JSON; see `bosquet.study.record.Record`.
+        All results as JSON types; see `bosquet.study.record.Record`.
     classes_ : array
-        Of classes: the labels, sorted.
-    splits_ : list
-        The training and test rows of each split.
+        The sorted labels; only for classification.
+    splits_ : list of (train, test)
+        Row indices of each split.
 
     Examples
     --------
@@ -141,7 +142,7 @@ class Study(BaseEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(
         self,
         X: Any,
@@ -159,58 +160,59 @@ class Study(BaseEstimator):
         title: str = "",
         source: str = "",
     ) -> Study:
-        """Study a table.
+        """Run the study on a table.
 
         Parameters
         ----------
         X : table
-            A pandas, polars or Arrow table, any other that narwhals knows, an array, or the path of a file
-            that `bosquet.tables.read_table` reads.
+            A pandas, polars or Arrow table, any other table that narwhals supports, an array, or the path of
+            a file for `bosquet.tables.read_table`.
         y : str or array of shape (n_rows,)
-            The name of the target, or the targets of the rows of X.
+            The name of the target column, or the target values.
         time : str or array of shape (n_rows,), optional
-            When rows were recorded, a column or its values: dates or numbers. Models are tested on the latest
-            rows and trained on earlier ones. Features of dates are the parts that recur within the table, and
-            elapsed time if blocks of time are predicted better with it.
+            The time of each row: a column name, or dates or numbers. Models are trained on earlier rows and
+            tested on later ones. Features of a date are its parts that recur within the table, and elapsed
+            time if later blocks of time are predicted better with it.
         groups : str or array of shape (n_rows,), optional
-            The group of each row: splits and tuning folds never divide a group.
+            The group of each row. Splits and tuning folds keep groups whole.
         sample_weight : str or array of shape (n_rows,), optional
-            How much each row counts, in fits, metrics, intervals, thresholds, curves and importances. Rows of
-            weight 0 are left out.
+            The weight of each row in fits, metrics, intervals, thresholds, curves and importances. Rows of
+            weight 0 are dropped.
         offset : str, optional
-            A column that is added to the logarithm of the mean of a count. Methods that take no offset are
-            left out; the others predict counts, also of new tables, which need the column.
+            Name of a column that is added to the logarithm of the mean of a count. Methods that do not accept
+            an offset are left out. New tables need the column for prediction.
         exposure : str, optional
-            A column of positive numbers, such as days at risk, whose logarithm is the offset.
+            Name of a column of positive numbers, such as days at risk, whose logarithm is the offset.
         split : str or array of shape (n_rows,), optional
-            A fixed split: train and test (validation counts as train), or numbers of folds.
+            A fixed split: train and test (validation counts as train), or fold numbers.
         splitter : splitter of scikit-learn, optional
-            Splits of the study, such as `GroupKFold(5)`; its `split(X, y, groups)` gets `groups`.
+            Makes the splits of the study, for example `GroupKFold(5)`. Its `split(X, y, groups)` gets
+            `groups`.
         bayes : generator of `bosquet.datasets` or function of X, optional
-            Of simulated data: the truth, which gets a row in the table.
+            The true rule of simulated data. The leaderboard then includes the Bayes rule.
         test : table, optional
-            Other rows, with the columns of X: the exploration reports which columns have drifted. If it has
-            the target, the chosen model is scored on it (`record_["test_table"]`).
+            Further rows with the columns of X. The exploration reports which columns have drifted. If the
+            table has the target, the chosen model is scored on it (`record_["test_table"]`).
         title, source : str, optional
-            For the page: what it is called, and where the table is from.
+            Title of the report, and the origin of the table.
 
         Returns
         -------
         self
         """
-        given = {"bayes": bayes, "test": test, "title": title, "source": source}
-        wishes = self._wishes(given)
-        clock = Clock(wishes.budget)
+        fit_options = {"bayes": bayes, "test": test, "title": title, "source": source}
+        options = self._options(fit_options)
+        clock = StudyClock(options.budget)
         design = {"time": time, "group": groups, "weight": sample_weight, "split": split}
         design |= {"offset": offset, "exposure": exposure}
         table = read_study_table(X, y, self.task, self.positive, design=design)
         if splitter is not None:
             table.design = with_splitter(table.design, splitter, table.X, table.target.y)
-        run = Run(table, wishes, clock)
+        run = StudyRun(table, options, clock)
         if test is not None:
             rows = check_test_table(as_frame(test), table.tidier, table.target, table.design)
             run.check_metric_on(*rows)
-        result = run.go()
+        result = run.run()
         self.record_ = result.record
         self.table_ = leaderboard(result.record)
         self.splits_ = [(split.train, split.test) for split in result.splits]
@@ -237,21 +239,41 @@ class Study(BaseEstimator):
             del self.classes_
         return self
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """What the chosen model says of new rows, in a table as the one studied."""
+        """Predict the target of new rows with the chosen model.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the columns of the table that was studied.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
         check_is_fitted(self, "best_")
         return self.best_.predict(X)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The chosen model's probabilities of `classes_`."""
+        """Predict class probabilities with the chosen model.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the columns of the table that was studied.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes), in the order of `classes_`
+        """
         check_is_fitted(self, "best_")
         return self.best_.predict_proba(X)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def report(self, path: str | os.PathLike[str]) -> str:
-        """Write the page: one HTML file with everything that was found. Returns its path."""
+        """Write the report, one HTML file with all results, and return its path."""
         from bosquet.study.report import write_page
 
         check_is_fitted(self, "record_")
@@ -259,22 +281,22 @@ class Study(BaseEstimator):
         return os.fspath(path)
 
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
-        """Write the chosen model to a file without pickle; see `ChosenModel.save`."""
+        """Save the chosen model to a file without pickle; see `ChosenModel.save`."""
         check_is_fitted(self, "best_")
         self.best_.save(path, key)
 
-    def _wishes(self, given: dict[str, Any]) -> Wishes:
+    def _options(self, fit_options: dict[str, Any]) -> StudyOptions:
         check_value("task", self.task, choice(*TASKS))
         check_value("repeats", self.repeats, integer(1, none=True))
         check_value("random_state", self.random_state, integer(0, none=True))
         check_value("verbose", int(self.verbose), integer(0))
         if not isinstance(self.metric, str) and not callable(self.metric):
             raise ValueError(
-                f"metric={self.metric!r} must be the name of a metric, 'auto', a function (y_true, y_pred) or"
-                " a scorer of sklearn.metrics.make_scorer"
+                f"metric={self.metric!r} is not a metric; pass a name, 'auto', a function (y_true, y_pred) or"
+                " a scorer of sklearn.metrics.make_scorer."
             )
         seed = seed_from(None) if self.random_state is None else int(self.random_state)
-        return Wishes(
+        return StudyOptions(
             methods=chosen_methods(self.methods),
             budget=seconds_of(self.budget),
             metric=self.metric,
@@ -286,7 +308,7 @@ class Study(BaseEstimator):
             n_jobs=self.n_jobs,
             checkpoint=self.checkpoint,
             verbose=int(self.verbose),
-            **given,
+            **fit_options,
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -302,14 +324,14 @@ class Study(BaseEstimator):
 
 
 def chosen_methods(methods: Any) -> list[Method] | None:
-    """Methods by name or as they are; an error lists the names there are."""
+    """Return the methods of the given names; a `Method` is returned unchanged, None stays None."""
     if methods is None:
         return None
     from bosquet.study.methods import METHODS
 
     wanted = [methods] if isinstance(methods, str | Method) else list(methods)
     if not wanted:
-        raise ValueError("methods is empty; None tries all")
+        raise ValueError("methods is empty; pass at least one method, or None for all.")
     found = []
     for one in wanted:
         if isinstance(one, Method):
@@ -317,9 +339,11 @@ def chosen_methods(methods: Any) -> list[Method] | None:
         elif one in METHODS:
             found.append(METHODS[one])
         else:
-            raise ValueError(f"there is no method {one!r}; {hint(str(one), METHODS, len(METHODS))}")
+            raise ValueError(
+                f"{one!r} in methods is unknown; {hint(str(one), METHODS, len(METHODS))}"
+            )
     names = [method.name for method in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"methods names {twice!r} twice")
+        raise ValueError(f"methods contains {twice!r} twice; pass each method once.")
     return found

@@ -1,4 +1,4 @@
-"""Tables as people have them: files read by themselves, columns made ready for learning.
+"""Tables from files and frames: formats are detected, and columns are prepared for training.
 
 >>> import io
 >>> from bosquet.tables import read_table, tidy
@@ -9,7 +9,7 @@
 ['name', 'height', 'born.year', 'born.month', 'born.day', 'born.weekday']
 """
 
-from bosquet._lazy import looked_up
+from bosquet._lazy import lazy_getattr
 
 _HOME = {
     "TableError": "bosquet.tables.errors",
@@ -22,7 +22,7 @@ _HOME = {
 
 __all__ = ["TableError", "TableModel", "TableTidier", "Tidied", "read_table", "tidy"]
 
-__getattr__ = looked_up(__name__, _HOME)
+__getattr__ = lazy_getattr(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Dates in the ways people write them, and the parts that a model can use."""
+"""Date formats, and the parts of dates that a model can use."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 PARTS = ("year", "month", "day", "weekday", "hour", "minute")
-ELAPSED = "elapsed"  # the time that has gone by, which does not recur
+ELAPSED = "elapsed"  # elapsed time, which does not recur
 DAYS_OF_A_YEAR = 365.2425
-# Parts that recur, and after how many days. Sine and cosine of the angle of a date within the year, or of a
-# time within the day, have no jump between December and January, or around midnight.
+# Recurring parts and their period in days. Sine and cosine of the position in the year or in the day do not
+# jump between December and January, or at midnight.
 CYCLES = {
     "month": DAYS_OF_A_YEAR,
     "day": DAYS_OF_A_YEAR / 12,
@@ -24,13 +24,13 @@ CYCLES = {
     "day_sine": 1.0,
     "day_cosine": 1.0,
 }
-# Cycles that the dates of a table span before a part counts as recurring: in most of the later test blocks,
-# and in the rows to come, it then has values that training rows have had.
+# Minimum number of periods in a table for a part to count as recurring. Its values in later test blocks,
+# and in future rows, then mostly occur in the training rows too.
 CYCLES_SPANNED = 1.5
 
 ISO = "ISO8601"
 _MONTH = r"[A-Za-z]{3,9}\.?"
-# The shape of a date, and the formats that it may be in; the first is taken where several fit.
+# Patterns of dates and their possible formats; if several fit, the first is used.
 _DATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\d{4}-\d{1,2}-\d{1,2}", (ISO,)),
     (r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",)),
@@ -62,16 +62,16 @@ _SHAPES = [
 _SHAPES.insert(0, (re.compile(_DATES[0][0] + _ISO_TIME), (ISO,)))
 FORMATS = frozenset(form for _, formats in _SHAPES for form in formats)
 _ANY = re.compile("|".join(f"(?:{shape.pattern})" for shape, _ in _SHAPES))
-_LOOKED_AT = 50
+_SAMPLED = 50
 
 
 def looks_like_date(text: str) -> bool:
-    """Whether a cell has the shape of a date."""
+    """Return whether a cell has the pattern of a date."""
     return _ANY.fullmatch(text) is not None
 
 
 def date_format(levels: Sequence[str]) -> tuple[str, bool] | None:
-    """The format that all levels are in, and whether another fits them as well; None if there is none.
+    """Return the format that fits all levels, and whether another format fits too; None if no format fits.
 
     Examples
     --------
@@ -79,20 +79,20 @@ def date_format(levels: Sequence[str]) -> tuple[str, bool] | None:
     >>> date_format(["31/01/2020", "02/03/2020"]), date_format(["01/02/2020"]), date_format(["1.5", "x"])
     (('%d/%m/%Y', False), ('%m/%d/%Y', True), None)
     """
-    some = list(levels[:_LOOKED_AT])
+    some = list(levels[:_SAMPLED])
     for shape, formats in _SHAPES:
         if not some or not all(shape.fullmatch(level) for level in some):
             continue
         fitting = [f for f in formats if not np.isnat(parsed_dates(levels, f)).any()]
         if fitting:
-            # %b and %B are the same for a month of three letters
+            # %b and %B are the same for month names of three letters
             other = {f.replace("%B", "%b") for f in fitting} - {fitting[0].replace("%B", "%b")}
             return fitting[0], bool(other)
     return None
 
 
 def parsed_dates(levels: Sequence[str], form: str) -> np.ndarray:
-    """Text as datetime64, in universal time where a zone is given; NaT for what is not in the format."""
+    """Return texts as datetime64, in UTC if they have a time zone; NaT if they are not in the format."""
     import pandas as pd
 
     texts = pd.Series(list(levels), dtype=object)
@@ -107,7 +107,7 @@ def _naive(series: Any) -> np.ndarray:
 
 
 def as_dates(series: Any) -> np.ndarray:
-    """A column of a date type as datetime64."""
+    """Return a column of a date type as datetime64."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.PeriodDtype):
@@ -116,9 +116,9 @@ def as_dates(series: Any) -> np.ndarray:
 
 
 def date_part(dates: np.ndarray, part: str) -> np.ndarray:
-    """A part of each date as a number, NaN where it is missing; weekdays are 1 (Monday) to 7.
+    """Return a part of each date as a number, NaN if it is missing; weekdays are 1 (Monday) to 7.
 
-    The elapsed time is in years and their fractions, 2024.5 in the middle of 2024.
+    Elapsed time is in fractional years: 2024.5 is the middle of 2024.
     """
     import pandas as pd
 
@@ -134,9 +134,9 @@ def date_part(dates: np.ndarray, part: str) -> np.ndarray:
 
 
 def _on_circle(dates: np.ndarray, part: str) -> np.ndarray:
-    """Sine or cosine of the angle of each date within its year or day.
+    """Return the sine or cosine of the position of each date in its year or day.
 
-    Within the year months count as equally long, so that a date has the same angle in leap years.
+    In the year, all months have the same length, so that a date has the same position in leap years.
     """
     unit, function = part.split("_")
     turn = (dates - dates.astype("datetime64[D]")) / np.timedelta64(1, "D")
@@ -147,9 +147,9 @@ def _on_circle(dates: np.ndarray, part: str) -> np.ndarray:
 
 
 def recurring_parts(dates: np.ndarray) -> list[str]:
-    """The parts that vary and come again within the time that the dates span.
+    """Return the parts that vary and recur within the time span of the dates.
 
-    Of dates within one year the month does not recur: in later rows it is another one.
+    For dates within one year the month does not recur, because later rows have other months.
 
     Examples
     --------
@@ -167,6 +167,6 @@ def recurring_parts(dates: np.ndarray) -> list[str]:
 
 
 def varied_parts(dates: np.ndarray) -> list[str]:
-    """The parts that are not the same for all dates."""
+    """Return the parts that are not the same for all dates."""
     known = dates[~np.isnat(dates)]
     return [part for part in PARTS if known.size and np.ptp(date_part(known, part)) > 0]

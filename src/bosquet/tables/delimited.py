@@ -1,4 +1,4 @@
-"""Text files of rows to columns: numbers, categories and text, each of its own type."""
+"""Delimited text files, read into columns of numbers, booleans, categories and text."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.tables.dialects import BLANKS, Layout, csv_rows, layout_of, single_blanks
+from bosquet.tables.dialects import BLANKS, Layout, collapse_blanks, csv_rows, layout_of
 from bosquet.tables.encodings import utf8_bytes
 from bosquet.tables.errors import TableError, load_pandas
 from bosquet.tables.numerals import (
     decimal_mark,
     looks_numeric,
+    missing_to_null,
     numbers_of,
     plain_numbers,
-    without_missing,
 )
 
-_HEAD = 1 << 26  # bytes looked at to find the layout
-_BLOCK = 1 << 24  # bytes handed to the parser at a time; a row must fit
-_CELLS_A_ROW = 1000  # looked at for the decimal mark
-_KEPT_AS_CATEGORIES = 0.5  # distinct values a row, at most
-_LOOKED_AT = 100  # levels asked whether they are numbers
-_GROUP = 256  # columns converted at a time where there are more
-_SAMPLED = 10_000  # rows that tell whether nearly all differ
+_HEAD = 1 << 26  # bytes used to detect the layout
+_BLOCK = 1 << 24  # bytes parsed at a time; a row must fit
+_CELLS_PER_ROW = 1000  # used to detect the decimal separator
+_KEPT_AS_CATEGORIES = 0.5  # maximum share of distinct values in a category
+_LEVELS_CHECKED = 100  # levels checked for numbers
+_GROUP = 256  # columns converted at a time in wide tables
+_SAMPLED = 10_000  # rows checked for whether nearly all values differ
 _TRUTH = frozenset(("true", "false"))
 
 
@@ -37,24 +37,24 @@ def read_delimited(
     encoding: str | None = None,
     header: bool | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """The frame of a text file, and what was found about how it is written."""
+    """Return the frame of a text file, and a description of its detected format."""
     pd = load_pandas()
     text, found = utf8_bytes(data, name, encoding)
     head = text[:_HEAD].decode("utf-8", errors="ignore")
     if not head.strip():
-        raise TableError(f"{name} is empty: there is no table in it")
+        raise TableError(f"{name} is empty; it must contain a table")
     layout = layout_of(head, delimiter, header)
     if not layout.rows:
         width = layout.n_columns
-        raise TableError(f"{name} has a header of {width} columns and no rows below it")
+        raise TableError(f"{name} has a header with {width} columns, but no rows below it")
     if decimal is None:
-        cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_A_ROW])
+        cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_PER_ROW])
         decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")
     names, repeated = distinct_names(layout.names or [""] * layout.n_columns)
     if layout.names is not None and len(layout.names) != layout.n_columns:
-        raise _fault(text, name, layout)
-    columns = _parsed(text, name, layout)
-    arrays = _arrays(columns, decimal)
+        raise _parse_error(text, name, layout)
+    columns = _parse(text, name, layout)
+    arrays = _to_arrays(columns, decimal)
     frame = pd.DataFrame(dict(enumerate(arrays)))
     frame.columns = pd.Index(names, dtype=object)
     if (
@@ -63,7 +63,7 @@ def read_delimited(
         and len(names) > 1
         and frame.iloc[:, -1].isna().all()
     ):
-        frame = frame.iloc[:, :-1]  # rows that end with a delimiter
+        frame = frame.iloc[:, :-1]  # every row ends with a delimiter
     about = {
         "encoding": found,
         "delimiter": layout.delimiter,
@@ -75,15 +75,18 @@ def read_delimited(
     return frame, about
 
 
-class Repeated(dict[str, list[str]]):
-    """New names of the columns by the name that they share; pandas would copy it for every column."""
+class RepeatedNames(dict[str, list[str]]):
+    """New names of columns that share a name, by that name.
 
-    def __deepcopy__(self, memo: Any) -> Repeated:
+    It is never copied, because pandas would copy it in `attrs` for every column.
+    """
+
+    def __deepcopy__(self, memo: Any) -> RepeatedNames:
         return self
 
 
-def distinct_names(given: list[str]) -> tuple[list[str], Repeated]:
-    """Names that differ, and for each name that occurs several times the new names of its columns.
+def distinct_names(given: list[str]) -> tuple[list[str], RepeatedNames]:
+    """Return distinct column names and, for each repeated name, the new names of its columns.
 
     Examples
     --------
@@ -95,58 +98,60 @@ def distinct_names(given: list[str]) -> tuple[list[str], Repeated]:
     wanted = [str(name).strip() or blank[place] for place, name in enumerate(given)]
     taken = set(wanted)
     if len(taken) == len(wanted):
-        return wanted, Repeated()
+        return wanted, RepeatedNames()
     names: list[str] = []
     by_name: dict[str, list[str]] = {}
     for name in wanted:
-        mine = by_name.setdefault(name, [])
-        new, number = name, len(mine) + 1
-        while mine and new in taken:
+        renamed = by_name.setdefault(name, [])
+        new, number = name, len(renamed) + 1
+        while renamed and new in taken:
             new, number = f"{name}_{number}", number + 1
         taken.add(new)
-        mine.append(new)
+        renamed.append(new)
         names.append(new)
-    return names, Repeated({name: mine for name, mine in by_name.items() if len(mine) > 1})
+    return names, RepeatedNames({name: mine for name, mine in by_name.items() if len(mine) > 1})
 
 
-def repetition_notes(repeated: Repeated) -> list[str]:
-    """What a user should know of names that occur several times, in few lines."""
+def repetition_notes(repeated: RepeatedNames) -> list[str]:
+    """Return notes on repeated column names, at most six."""
     notes = [
-        f"the column name {name!r} occurs {len(mine)} times: its columns are called {', '.join(mine[:4])}"
+        f"the column name {name!r} occurs {len(mine)} times; the columns are renamed {', '.join(mine[:4])}"
         + (", ..." if len(mine) > 4 else "")
         for name, mine in list(repeated.items())[:5]
     ]
     if len(repeated) > 5:
-        notes.append(f"{len(repeated) - 5} more column names occur more than once")
+        notes.append(f"{len(repeated) - 5} more column names are repeated")
     return notes
 
 
-def namesakes(frame: Any, name: str) -> list[str]:
-    """The columns of a frame whose name was `name`, or that of the column `name`, when it was read.
+def same_named_columns(frame: Any, name: str) -> list[str]:
+    """Return the columns of a frame that had the same name as the column `name` when the file was read.
 
     Examples
     --------
     >>> import io
     >>> from bosquet.tables import read_table
-    >>> from bosquet.tables.delimited import namesakes
+    >>> from bosquet.tables.delimited import same_named_columns
     >>> frame = read_table(io.BytesIO(b"y,x,y\\n1,2,3\\n4,5,6\\n"))
-    >>> namesakes(frame, "y"), namesakes(frame, "x"), namesakes(frame.drop(columns="y_2"), "y")
-    (['y', 'y_2'], ['x'], ['y'])
+    >>> same_named_columns(frame, "y"), same_named_columns(frame, "x")
+    (['y', 'y_2'], ['x'])
+    >>> same_named_columns(frame.drop(columns="y_2"), "y")
+    ['y']
     """
     repeated = frame.attrs.get("reading", {}).get("repeated", {})
     renamed = next((mine for mine in repeated.values() if name in mine), [name])
     return [column for column in map(str, frame.columns) if column.strip() in renamed]
 
 
-def _parsed(text: bytes, name: str, layout: Layout) -> list[Any]:
-    """The columns as Arrow text."""
+def _parse(text: bytes, name: str, layout: Layout) -> list[Any]:
+    """Return the columns as Arrow arrays of text."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     head = text[:_HEAD].decode("utf-8", errors="ignore")
     start = len(head[: layout.before].encode("utf-8"))
     if layout.delimiter == BLANKS:
-        rest = single_blanks(text[start:].decode("utf-8"))
+        rest = collapse_blanks(text[start:].decode("utf-8"))
         body = rest[layout.skipped :].encode("utf-8")
     else:
         start += len(head[layout.before : layout.before + layout.skipped].encode("utf-8"))
@@ -175,12 +180,12 @@ def _parsed(text: bytes, name: str, layout: Layout) -> list[Any]:
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _fault(text, name, layout, str(error)) from None
+        raise _parse_error(text, name, layout, str(error)) from None
     return [column.combine_chunks() for column in table.itercolumns()]
 
 
 def _refuse_open_quote(text: bytes, name: str, layout: Layout) -> None:
-    """A quote that is never closed would swallow the rest of the file as one cell."""
+    """Raise TableError for a quote that is never closed; the rest of the file would become one cell."""
     body = text.decode("utf-8")[layout.before :]
     rows = csv_rows(
         io.StringIO(body, newline=""), layout.delimiter, layout.quote, None, strict=True
@@ -193,17 +198,17 @@ def _refuse_open_quote(text: bytes, name: str, layout: Layout) -> None:
     except csv.Error as error:
         if "end of data" in str(error):
             raise TableError(
-                f"{name}, line {line + 1}: a quote opens in this row that is never closed"
+                f"{name}, line {line + 1}: a quote that opens in this row is never closed; close or remove it"
             ) from None
 
 
-def _fault(text: bytes, name: str, layout: Layout, said: str = "") -> TableError:
-    """What is wrong with a file that did not parse: the first line whose cells are too many or too few."""
+def _parse_error(text: bytes, name: str, layout: Layout, message: str = "") -> TableError:
+    """Return the error of a file that cannot be parsed: the first line with a wrong number of cells."""
     whole = text.decode("utf-8")
     above = whole[: layout.before].count("\n")
     body = whole[layout.before :]
     if layout.delimiter == BLANKS:
-        body = single_blanks(body)
+        body = collapse_blanks(body)
     titles = len(layout.notes) > 0
     wanted = len(layout.names) if layout.names is not None else layout.n_columns
     rows = csv_rows(io.StringIO(body, newline=""), layout.delimiter, layout.quote, layout.escape)
@@ -215,36 +220,36 @@ def _fault(text: bytes, name: str, layout: Layout, said: str = "") -> TableError
             if row and len(row) != wanted and not (titles and len(row) == 1):
                 whose = "the header has" if layout.names is not None else "the other rows have"
                 return TableError(
-                    f"{name}, line {above + first}: {len(row)} {_cells(row)} where {whose} {wanted}"
-                    f" (delimiter: {layout.delimiter_name}); mend the line, or it is not a table"
+                    f"{name}, line {above + first}: {len(row)} {_cells(row)}, but {whose} {wanted}"
+                    f" (delimiter: {layout.delimiter_name}); correct the line or pass another delimiter"
                 )
     except csv.Error as error:
         return TableError(f"{name}, line {above + line + 1}: {error}")
-    return TableError(f"{name} cannot be read as a table: {' '.join(said.split())[:200]}")
+    return TableError(f"{name} cannot be read as a table: {' '.join(message.split())[:200]}")
 
 
 def _cells(row: list[str]) -> str:
     return "cell" if len(row) == 1 else "cells"
 
 
-def _arrays(columns: list[Any], decimal: str) -> list[Any]:
-    """The columns as what they hold; those of very wide tables by the group, if they are plain numbers."""
+def _to_arrays(columns: list[Any], decimal: str) -> list[Any]:
+    """Convert text columns to arrays; in wide tables, groups of plain numbers are converted together."""
     if len(columns) <= _GROUP:
-        return [_column(column, decimal) for column in columns]
+        return [_to_array(column, decimal) for column in columns]
     arrays: list[Any] = []
     for start in range(0, len(columns), _GROUP):
         group = columns[start : start + _GROUP]
         found = _numbers_of_group(group, decimal)
-        arrays += [_column(column, decimal) for column in group] if found is None else found
+        arrays += [_to_array(column, decimal) for column in group] if found is None else found
     return arrays
 
 
 def _numbers_of_group(group: list[Any], decimal: str) -> list[Any] | None:
-    """Columns of plain numbers, one call for all of them: a call takes longer than a short column."""
+    """Convert columns of plain numbers in one call, which is faster than one call per short column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    together = without_missing(pa.concat_arrays(group))
+    together = missing_to_null(pa.concat_arrays(group))
     found = plain_numbers(together, decimal)
     if found is None:
         return None
@@ -256,19 +261,19 @@ def _numbers_of_group(group: list[Any], decimal: str) -> list[Any] | None:
     return [v.astype(np.int64) if w else v for v, w in zip(values, whole, strict=True)]
 
 
-def _column(column: Any, decimal: str) -> Any:
-    """A column of text as what it holds."""
+def _to_array(column: Any, decimal: str) -> Any:
+    """Convert a column of text to numbers, booleans, a category or text."""
     import pandas as pd
     import pyarrow.compute as pc
 
-    values = without_missing(column)
+    values = missing_to_null(column)
     if values.null_count == len(values):
         return pd.array([None] * len(values), dtype="float64")
     numbers = numbers_of(values, decimal)
     if numbers is not None:
         return numbers.to_numpy(zero_copy_only=False)
     if len(values) > _SAMPLED and len(values.slice(0, _SAMPLED).unique()) > 0.9 * _SAMPLED:
-        return values.to_pandas()  # different in nearly every row
+        return values.to_pandas()  # nearly all values differ
     coded = values.dictionary_encode()
     levels = coded.dictionary
     if len(levels) <= 8 and {text.lower() for text in levels.to_pylist()} <= _TRUTH:
@@ -276,7 +281,7 @@ def _column(column: Any, decimal: str) -> Any:
         if truth.null_count == 0:
             return truth.to_numpy(zero_copy_only=False)
         return pd.array(truth.to_pylist(), dtype="boolean")
-    some = levels[:_LOOKED_AT].to_pylist()
+    some = levels[:_LEVELS_CHECKED].to_pylist()
     all_text = not any(map(looks_numeric, some))
     if all_text and len(levels) <= _KEPT_AS_CATEGORIES * len(values):
         return coded.to_pandas()

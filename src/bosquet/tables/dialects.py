@@ -1,7 +1,7 @@
-"""How a text file lays out a table: what parts its columns, what quotes a cell, whether it has a header.
+"""Detection of the layout of a text file: delimiter, quote character and header.
 
-The delimiter is the one under which the rows agree best in their number of cells and the cells look most
-like values (van den Burg and others, "Wrangling messy CSV files by detecting row and type patterns", 2019).
+The chosen delimiter gives the most consistent number of cells per row and the most cells that look like
+values (van den Burg and others, "Wrangling messy CSV files by detecting row and type patterns", 2019).
 """
 
 from __future__ import annotations
@@ -22,38 +22,39 @@ DELIMITERS = (",", ";", "\t", "|")
 BLANKS = " "  # columns aligned by runs of blanks
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", BLANKS: "blanks"}
 
-_SAMPLE = 1 << 16  # characters looked at ...
-_FEWEST_LINES = 20  # ... unless these are fewer lines than this
-_MOST_SAMPLE = 1 << 25
-_MOST_ROWS = 400
-_CELLS_A_ROW = 200  # whose type is looked at: a table may have a hundred thousand columns
+_SAMPLE = 1 << 16  # characters used for the detection ...
+_MIN_LINES = 20  # ... or more, if they are fewer lines than this
+_MAX_SAMPLE = 1 << 25
+_MAX_ROWS = 400
+_CELLS_PER_ROW = 200  # whose type is checked; a table may have a hundred thousand columns
 
 _MISSING = frozenset(MISSING)
-_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # what Excel writes on top
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # first line of files written by Excel
 _UNCLEAN = re.compile(r"[;|\t]|,(?! )|\"")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How to read a file: the delimiter, the quote, and what stands before the first row."""
+    """The layout of a text file."""
 
     delimiter: str
     quote: str
     escape: str | None
-    before: int  # characters of comments and the like
-    skipped: int  # characters between these and the first row: titles and the header
-    names: list[str] | None  # of the header, None without one
+    before: int  # characters of blank lines and comments at the top
+    skipped: int  # characters of titles and the header after them
+    names: list[str] | None  # column names, None without a header
     n_columns: int
     rows: list[list[str]]  # a sample below the header
     notes: tuple[str, ...] = ()
 
     @property
     def delimiter_name(self) -> str:
+        """Name of the delimiter for messages."""
         return _NAMES.get(self.delimiter, repr(self.delimiter))
 
 
 def layout_of(text: str, delimiter: str | None = None, header: bool | None = None) -> Layout:
-    """The layout of the table that `text` holds.
+    """Detect the layout of a text.
 
     Examples
     --------
@@ -63,21 +64,21 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
     (';', ['a', 'b'])
     """
     sample = _sample(text)
-    before, said = _before_the_table(sample)
+    before, declared = _skip_preamble(sample)
     sample = sample[before:]
-    delimiter = delimiter or said
+    delimiter = delimiter or declared
     if delimiter is not None:
         _check_delimiter(delimiter)
     best: tuple[float, _Reading] | None = None
     for mark in DELIMITERS if delimiter is None else (delimiter,):
         for quote in _quotes(sample, mark):
-            found = _scored(sample, mark, quote)
+            found = _score_reading(sample, mark, quote)
             if found is not None and (best is None or found[0] > best[0]):
                 best = found
     if delimiter is None and (best is None or best[1].width == 1):
-        blanks = _scored(single_blanks(sample), BLANKS, '"')
+        blanks = _score_reading(collapse_blanks(sample), BLANKS, '"')
         if blanks is not None and blanks[1].width > 1 and len({*map(len, blanks[1].rows)}) == 1:
-            best, sample = blanks, single_blanks(sample)
+            best, sample = blanks, collapse_blanks(sample)
     if best is None:
         return Layout(delimiter or ",", '"', None, before, 0, None, 1, [])
     return _with_header(best[1], before, header)
@@ -87,49 +88,49 @@ def _check_delimiter(delimiter: str) -> None:
     usable = len(delimiter) == 1 and (" " <= delimiter <= "~" or delimiter == "\t")
     if not usable or delimiter in "\"'\\":
         raise TableError(
-            f"the delimiter {delimiter[:20]!r} must be one ASCII character that is no quote, backslash or"
-            " line end"
+            f"delimiter={delimiter[:20]!r} is invalid; pass one ASCII character other than a quote, a"
+            " backslash or a line end"
         )
 
 
-def single_blanks(text: str) -> str:
-    """Runs of blanks as one, none at the ends of lines."""
+def collapse_blanks(text: str) -> str:
+    """Replace runs of blanks by one blank and remove blanks at both ends of lines."""
     return re.sub(r"[ \t]+", BLANKS, re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
 
 
 def _sample(text: str) -> str:
-    """The first whole lines: enough characters, and enough lines where these are very long."""
+    """Return the first complete lines: enough characters and, if the lines are long, enough lines."""
     if len(text) <= _SAMPLE:
         return text
     end, lines = -1, 0
-    while lines < _FEWEST_LINES or end < _SAMPLE:
+    while lines < _MIN_LINES or end < _SAMPLE:
         end = text.find("\n", end + 1)
         if end < 0:
             return text
         lines += 1
-        if end > _MOST_SAMPLE:
+        if end > _MAX_SAMPLE:
             break
     return text[: end + 1]
 
 
-def _before_the_table(sample: str) -> tuple[int, str | None]:
-    """Characters of blank lines and comments on top, and the delimiter that a line "sep=;" tells."""
-    place, said = 0, None
+def _skip_preamble(sample: str) -> tuple[int, str | None]:
+    """Return the length of blank lines and comments at the top, and the delimiter of a line "sep=;"."""
+    place, declared = 0, None
     while place < len(sample):
         end = sample.find("\n", place)
         end = len(sample) if end < 0 else end + 1
         line = sample[place:end]
         separator = _SEPARATOR_LINE.fullmatch(line)
-        if separator is not None and said is None:
-            said = separator[1]
+        if separator is not None and declared is None:
+            declared = separator[1]
         elif line.strip() and not (line.startswith("#") and _is_comment(sample, place, end)):
             break
         place = end
-    return place, said
+    return place, declared
 
 
 def _is_comment(sample: str, start: int, end: int) -> bool:
-    """Whether a line that begins with # is a comment and not a header that does.
+    """Return whether a line that begins with # is a comment, not a header.
 
     A header has as many cells as the row below it.
     """
@@ -146,7 +147,7 @@ def _quotes(sample: str, delimiter: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The first rows under one delimiter and quote, and at which character each ends."""
+    """The first rows as read with one delimiter and quote, and the character at which each ends."""
 
     delimiter: str
     quote: str
@@ -156,17 +157,18 @@ class _Reading:
     width: int
 
 
-def _scored(sample: str, delimiter: str, quote: str) -> tuple[float, _Reading] | None:
+def _score_reading(sample: str, delimiter: str, quote: str) -> tuple[float, _Reading] | None:
+    """Return the score of a delimiter and quote, and the rows as read with them."""
     escape = "\\" if f"\\{quote}" in sample and quote * 2 not in sample else None
     rows: list[list[str]] = []
     ends: list[int] = []
-    lines = _Counted(sample)
+    lines = _CountingLines(sample)
     try:
         for row in csv_rows(lines, delimiter, quote, escape):
             if row:
                 rows.append(row)
                 ends.append(lines.taken)
-            if len(rows) == _MOST_ROWS:
+            if len(rows) == _MAX_ROWS:
                 break
     except csv.Error:
         return None
@@ -174,15 +176,15 @@ def _scored(sample: str, delimiter: str, quote: str) -> tuple[float, _Reading] |
         return None
     patterns = Counter(map(len, rows))
     agreement = sum(n * (max(cells - 1, 0.001) / cells) for cells, n in patterns.items())
-    cells = [cell for row in rows[:100] for cell in row[:_CELLS_A_ROW]]
+    cells = [cell for row in rows[:100] for cell in row[:_CELLS_PER_ROW]]
     clean = sum(map(_is_value, cells)) / len(cells)
     width = max(patterns, key=lambda cells: (patterns[cells], cells))
     score = agreement / len(patterns) * max(clean, 0.001)
     return score, _Reading(delimiter, quote, escape, rows, ends, width)
 
 
-class _Counted:
-    """Lines of a text, and how many characters were handed out."""
+class _CountingLines:
+    """Iterator over the lines of a text that counts the characters it has returned."""
 
     def __init__(self, text: str):
         self.lines = io.StringIO(text, newline="")
@@ -197,7 +199,7 @@ class _Counted:
 def csv_rows(
     lines: Iterable[str], delimiter: str, quote: str, escape: str | None, strict: bool = False
 ) -> Any:
-    """Python's reader of delimited text, which also tells the number of the line."""
+    """Return a `csv.reader`, which also counts the lines."""
     return csv.reader(
         lines,
         delimiter=delimiter,
@@ -220,15 +222,16 @@ def _with_header(reading: _Reading, before: int, header: bool | None) -> Layout:
     while width > 1 and titles < len(rows) - 2 and sum(map(bool, rows[titles])) <= 1 < width:
         if len(rows[titles]) == width:
             break
-        titles += 1  # a title above the table: a line of one cell
+        titles += 1  # a title above the table is a line with one cell
     first, below = rows[titles], rows[titles + 1 :]
     names: list[str] | None = None
     if len(first) == width - 1 and header is not False and _is_header(["row", *first], below):
-        names = ["", *first]  # R writes no name above the names of rows
+        names = ["", *first]  # R writes no name for the column of row names
     elif header or (header is None and _is_header(first, below)):
         names = first
     start = titles + (names is not None)
-    notes = [f"{titles} lines above the table are left out"] if titles else []
+    lines = "line" if titles == 1 else "lines"
+    notes = [f"{titles} title {lines} above the table skipped"] if titles else []
     return Layout(
         reading.delimiter,
         reading.quote,
@@ -243,9 +246,9 @@ def _with_header(reading: _Reading, before: int, header: bool | None) -> Layout:
 
 
 def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names columns: values below are of a kind that names are not."""
+    """Return whether the first row is a header: names are text, while values below are often not."""
     votes = 0
-    for place, name in enumerate(first[:_CELLS_A_ROW]):
+    for place, name in enumerate(first[:_CELLS_PER_ROW]):
         column = [row[place].strip() for row in below if place < len(row)]
         kinds = Counter(kind_of(cell) for cell in column if cell not in _MISSING)
         kind = max(kinds, key=lambda k: kinds[k]) if kinds else "text"
@@ -253,7 +256,7 @@ def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
             own = kind_of(name)
             votes += 1 if own == "text" and name.strip() not in _MISSING else -(own == kind)
         elif name.strip() in set(column):
-            votes -= 1  # a value that comes again
+            votes -= 1  # a value that repeats below
     if votes:
         return votes > 0
     texts = [name.strip() for name in first]
@@ -262,7 +265,7 @@ def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def kind_of(cell: str) -> Any:
-    """number, date or text."""
+    """Return "number", "date" or "text"."""
     cell = cell.strip()
     if looks_numeric(cell):
         return "number"

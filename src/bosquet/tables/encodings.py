@@ -1,4 +1,4 @@
-"""Which encoding the bytes of a text file are in, and whether they are text at all."""
+"""Detection of the encoding of a text file, and of binary files."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import codecs
 from bosquet.tables.errors import TableError
 
 _PIECE = 1 << 20
-_LOOKED_AT = 1 << 16
-# Share of control characters from which on bytes are no text: random bytes have one in ten.
-_MOST_CONTROLS = 0.01
+_SAMPLED = 1 << 16
+# With a larger share of control characters, a file is binary; random bytes have a tenth.
+_MAX_CONTROLS = 0.01
 _LAYOUT = frozenset("\t\n\r\f\v\x1a")
 
 
 def utf8_bytes(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str]:
-    """The text of `data` in UTF-8 without a byte order mark, and the encoding it was in."""
+    """Return `data` as UTF-8 without a byte order mark, and its original encoding."""
     found = encoding or encoding_of(data)
     if found == "utf-8":
         text = data
@@ -24,24 +24,24 @@ def utf8_bytes(data: bytes, name: str, encoding: str | None = None) -> tuple[byt
         try:
             text = data.decode(found).removeprefix("\ufeff").encode("utf-8")
         except LookupError:
-            raise TableError(f"{name}: there is no encoding {found!r}") from None
+            raise TableError(
+                f"{name}: the encoding {found!r} is unknown; use a name such as utf-8 or cp1252"
+            ) from None
         except UnicodeError as error:
-            raise TableError(f"{name} is not text in {found}: {error}") from None
-    marked = found == "utf-8-sig"  # the mark alone does not prove that the rest is UTF-8
+            raise TableError(f"{name} is not encoded in {found}: {error}") from None
+    marked = found == "utf-8-sig"  # a byte order mark does not prove that the rest is UTF-8
     if (marked or (encoding is not None and found == "utf-8")) and not _is_utf8(text):
-        advice = (
-            "save it again as UTF-8"
-            if encoding is None
-            else "leave the encoding out to have it found"
-        )
-        raise TableError(f"{name} is not text in {found}: {advice}")
+        advice = "save it again as UTF-8" if encoding is None else "omit the encoding to detect it"
+        raise TableError(f"{name} is not encoded in {found}; {advice}")
     if _is_binary(text):
-        raise TableError(f"{name} is not a table: it holds binary data, not text or Parquet")
+        raise TableError(
+            f"{name} has binary data of an unknown format; use CSV, Parquet, Arrow or Feather"
+        )
     return text, found
 
 
 def encoding_of(data: bytes) -> str:
-    """utf-8, utf-8-sig, utf-16 (with or without a mark), or else cp1252, or latin-1.
+    """Detect the encoding: utf-8, utf-8-sig, utf-16 (with or without a mark), utf-32, cp1252 or latin-1.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def encoding_of(data: bytes) -> str:
         return "utf-32"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    head = data[:_LOOKED_AT]
+    head = data[:_SAMPLED]
     if b"\0" in head and len(head) >= 4:
-        # Letters of Latin scripts have a zero byte in UTF-16, always on the same side.
+        # Latin letters have a zero byte in UTF-16, always at the same position.
         even, odd = head[0::2].count(0) / len(head[0::2]), head[1::2].count(0) / len(head[1::2])
         if odd > 0.5 and even < 0.05:
             return "utf-16-le"
@@ -75,7 +75,7 @@ def encoding_of(data: bytes) -> str:
 def _is_utf8(data: bytes) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(data), _PIECE):  # in pieces: no second copy of a large file
+        for start in range(0, len(data), _PIECE):  # in pieces, to avoid a copy of a large file
             decoder.decode(data[start : start + _PIECE])
         decoder.decode(b"", final=True)
     except UnicodeError:
@@ -84,10 +84,10 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _is_binary(data: bytes) -> bool:
-    text = data[:_LOOKED_AT].decode("utf-8", errors="ignore")
+    text = data[:_SAMPLED].decode("utf-8", errors="ignore")
     if "\0" in text:
         return True
     controls = sum(
         1 for c in text if (c < " " or "\x7f" <= c <= "\x9f") and c not in _LAYOUT and c != "\x85"
     )
-    return controls > _MOST_CONTROLS * len(text)
+    return controls > _MAX_CONTROLS * len(text)

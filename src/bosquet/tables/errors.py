@@ -1,17 +1,17 @@
-"""What is wrong with a table, in one line, and the packages that reading one needs."""
+"""Errors of tables, and the import of the packages that tables need."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_EXTRA = "tables need pandas and pyarrow: pip install bosquet[study]"
+_EXTRA = "tables need pandas and pyarrow; run: pip install bosquet[study]"
 
 
-_LONGEST = 1000  # characters of a message: values of a table may be as long as they like
+_LONGEST = 1000  # characters of a message, which may quote long values of a table
 
 
 class TableError(ValueError):
-    """A file or a frame that cannot be learned from: one line that says what, where and what to do."""
+    """A file or a frame that cannot be used; the message is one line: what is wrong, where and what to do."""
 
     def __init__(self, message: str):
         line = " ".join(message.split())
@@ -19,10 +19,10 @@ class TableError(ValueError):
 
 
 def load_pandas() -> Any:
-    """pandas, or an ImportError that names the extra."""
+    """Return the pandas module; raise ImportError with installation advice if it is not installed."""
     try:
         import pandas
-        import pyarrow  # noqa: F401  pandas' text columns and our reading of files stand on it
+        import pyarrow  # noqa: F401  needed for text columns of pandas and for reading files
     except ImportError:
         raise ImportError(_EXTRA) from None
     return pandas

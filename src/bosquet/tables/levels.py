@@ -1,4 +1,4 @@
-"""A column as codes and the distinct things that it holds, so that each is looked at once."""
+"""Columns as codes and distinct values (levels), so that each level is processed only once."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _MISSING = frozenset(MISSING)
 
 
 @dataclass(frozen=True)
-class Leveled:
-    """Codes of the rows, -1 where the value is missing, and the levels they stand for."""
+class Factorized:
+    """A column as `codes` of its distinct values `levels`; -1 is a missing value."""
 
     codes: np.ndarray
     levels: list[Any]
 
     @property
     def counts(self) -> np.ndarray:
-        """Rows of each level."""
+        """Number of rows per level."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
 
-    def spread(self, by_level: np.ndarray, missing: Any = np.nan) -> np.ndarray:
-        """What is known of each level, for each row."""
+    def to_rows(self, by_level: np.ndarray, missing: Any = np.nan) -> np.ndarray:
+        """Return the value of each row, given one value per level."""
         if not len(by_level):
             return np.full(len(self.codes), missing)
         values = by_level[np.maximum(self.codes, 0)]
@@ -40,10 +40,10 @@ class Leveled:
         return values
 
 
-def leveled(series: Any) -> Leveled | None:
-    """The levels of a column as they occur, blanks and words for nothing taken away.
+def factorized(series: Any) -> Factorized | None:
+    """Return the codes and levels of a column, stripped of blanks and without words for missing values.
 
-    None for a column of things that cannot be told apart, such as lists.
+    The result is None for unhashable values such as lists.
     """
     import pandas as pd
 
@@ -64,7 +64,7 @@ def leveled(series: Any) -> Leveled | None:
         levels = [level.strip() for level in levels]
         different = set(levels)
         if len(different) == len(levels) and not different & _MISSING:
-            return Leveled(codes.astype(np.intp), levels)  # as they are: the common case, and quick
+            return Factorized(codes.astype(np.intp), levels)  # unchanged, the common and fast case
     places: dict[Any, int] = {}
     new = np.full(len(levels) + 1, -1, dtype=np.intp)
     for code, level in enumerate(levels):
@@ -76,16 +76,16 @@ def leveled(series: Any) -> Leveled | None:
             and level is not None
         ):
             new[code] = places.setdefault(level, len(places))
-    return Leveled(new[codes], list(places))
+    return Factorized(new[codes], list(places))
 
 
 def texts_of(levels: list[Any]) -> list[str]:
-    """Levels as text."""
+    """Return levels as text."""
     return levels if set(map(type, levels)) == {str} else [text_of(level) for level in levels]
 
 
 def text_of(level: Any) -> str:
-    """A level as text: whole numbers without a point, whatever type they came in."""
+    """Return a level as text; integers of any type have no decimal point."""
     if isinstance(level, str):
         return level
     if isinstance(level, float | np.floating) and float(level).is_integer():
@@ -93,7 +93,8 @@ def text_of(level: Any) -> str:
     return str(level)
 
 
-def holds(levels: list[Any], *kinds: Any) -> bool:
+def all_instances(levels: list[Any], *kinds: Any) -> bool:
+    """Return whether there are levels and all are instances of these types."""
     return bool(levels) and all(issubclass(kind, kinds) for kind in set(map(type, levels)))
 
 

@@ -1,4 +1,4 @@
-"""A model together with the tidying of its table: it takes files' rows as they come."""
+"""A model together with the preparation of its table, so that it accepts raw tables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import Saved
+from bosquet._fitted import SaveMixin
 from bosquet.tables.errors import TableError
 from bosquet.tables.tidying import TableTidier
 from bosquet.trust.costs import check_costs, least_costly
 
 
 class ColumnsByName:
-    """In place of a tidier, for a model that was fitted to a table as it is: columns are taken by name."""
+    """Replacement of a tidier for a model without one: it selects columns by name."""
 
     target = None
 
@@ -25,37 +25,40 @@ class ColumnsByName:
         )
 
     def transform(self, frame: Any) -> Any:
-        """The columns that the model was fitted to, or the whole frame if it knows no names."""
+        """Return the columns that the model was fitted to, or the whole frame if it has no names."""
         if not self.named:
             return frame
         for name in self.feature_names:
             if name not in frame.columns:
                 raise TableError(
-                    f"the table lacks the column {name!r} that the model was fitted to"
+                    f"the table lacks the column {name!r}, which the model was fitted to; add it"
                 )
         return frame[self.feature_names]
 
 
-class TableModel(Saved):
-    """A fitted model and the tidier of the table that it was fitted to.
+class TableModel(SaveMixin):
+    """A fitted model and the tidier of its training table.
 
-    `bosquet fit` writes one to a file; `bosquet.load` reads it back. Its tables need not be tidy: any frame
-    with the columns of the one learned from will do, dates, numbers as text, other columns and all; so will
-    an Arrow table, a dict of columns, a list of dicts, or the path of a file.
+    `bosquet fit` writes one to a file, and `bosquet.load` reads it. Its methods accept raw tables with the
+    columns of the training table: data frames, Arrow tables, a dict of columns, a list of dicts, or the
+    path of a file. Dates and numbers may be text, and other columns are ignored.
 
     Parameters
     ----------
     model : a fitted estimator
         Fitted to ``tidier.transform(frame)``.
     tidier : TableTidier or ColumnsByName
+        Prepares tables for the model.
     costs : array of shape (n_classes, n_classes), optional
-        What it costs to take the class of the line for that of the column; `predict` then names the class of
-        least expected cost.
+        Cost matrix; rows are true classes, columns predicted classes. `predict` then returns the class with
+        the smallest expected cost.
 
     Attributes
     ----------
-    classes_ : array of the labels, of a classifier
+    classes_ : array
+        Class labels of a classifier.
     target : str or None
+        Name of the target column.
 
     Examples
     --------
@@ -75,21 +78,25 @@ class TableModel(Saved):
         width = getattr(model, "n_features_in_", None)
         if width is not None and width != len(tidier.feature_names):
             raise ValueError(
-                f"the model was fitted to {width} columns, but the tidier makes {len(tidier.feature_names)}"
+                f"the model was fitted to {width} columns, but the tidier returns"
+                f" {len(tidier.feature_names)}; pass the tidier of the model's training table"
             )
         self.model, self.tidier = model, tidier
         self.costs = None if costs is None else check_costs(costs, len(model.classes_))
 
     @property
     def target(self) -> str | None:
+        """Name of the target column."""
         return self.tidier.target
 
     @property
     def is_classifier(self) -> bool:
+        """Whether the model is a classifier."""
         return hasattr(self.model, "classes_")
 
     @property
     def classes_(self) -> np.ndarray:
+        """Class labels of a classifier."""
         classes: np.ndarray = self.model.classes_
         return classes
 
@@ -100,26 +107,26 @@ class TableModel(Saved):
         return f"TableModel({type(self.model).__name__}, target={self.target!r})"
 
     def features(self, frame: Any) -> Any:
-        """The tidied table that the model itself takes."""
+        """Return the tidied table, which is the input of the inner model."""
         return self.tidier.transform(frame)
 
     def predict(self, frame: Any) -> np.ndarray:
-        """A class or a number for each row."""
+        """Return the predicted class or number of each row."""
         if self.costs is not None:
             least: np.ndarray = self.classes_[least_costly(self.predict_proba(frame), self.costs)]
             return least
-        answers: np.ndarray = self.model.predict(self.features(frame))
-        return answers
+        predictions: np.ndarray = self.model.predict(self.features(frame))
+        return predictions
 
     def predict_proba(self, frame: Any) -> np.ndarray:
-        """Probabilities of the classes, in the order of `classes_`."""
+        """Return the class probabilities of each row, in the order of `classes_`."""
         if not hasattr(self.model, "predict_proba"):
-            raise AttributeError(f"a {type(self.model).__name__} gives no probabilities")
-        answers: np.ndarray = self.model.predict_proba(self.features(frame))
-        return answers
+            raise AttributeError(f"{type(self.model).__name__} has no predict_proba; use predict")
+        probabilities: np.ndarray = self.model.predict_proba(self.features(frame))
+        return probabilities
 
     def explain(self, frame: Any, **options: Any) -> Any:
-        """Shapley values of the rows; see `bosquet.explain.Explanation`."""
+        """Return the Shapley values of the rows; see `bosquet.explain.Explanation`."""
         from bosquet.explain import explain
 
         return explain(self.model, self.features(frame), **options)

@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands, units; and what stands for nothing."""
+"""Numbers in text, with decimal commas, thousands separators and units, and words for missing values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# What files write where a value is missing. "-" and "." only stand for that among numbers.
+# Words for missing values. Signs such as "-" and "." are missing values only among numbers.
 MISSING = (
     *("", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-NaN", "-nan"),
     *("null", "NULL", "Null", "None", "missing", "Missing", "#VALUE!", "#DIV/0!", "#REF!"),
@@ -25,7 +25,7 @@ _AFFIXED = re.compile(rf"(?:{_UNIT}\s*)?([+-]?[\d.,].*?)(?:\s*{_UNIT})?")
 
 
 def _evidence(decimal: str, other: str) -> re.Pattern[str]:
-    """Numbers that can be read in one way only: with this decimal mark."""
+    """Return the pattern of numbers that are valid with only this decimal separator."""
     d, o = re.escape(decimal), re.escape(other)
     return re.compile(
         rf"[+-]?(?:\d*{d}\d{{1,2}}|\d*{d}\d{{4,}}|0{d}\d+|\d{{4,}}{d}\d+|\d{{1,3}}(?:{o}\d{{3}})+{d}\d+"
@@ -33,16 +33,16 @@ def _evidence(decimal: str, other: str) -> re.Pattern[str]:
     )
 
 
-_SAYS = {".": _evidence(".", ","), ",": _evidence(",", ".")}
-# Digits behind a leading zero, hexadecimal ones, or too many for an integer.
-_NAMES_A_THING = r"^[+-]?(?:0[\dxX][\da-fA-F]*|\d{19,})$"
+_EVIDENCE = {".": _evidence(".", ","), ",": _evidence(",", ".")}
+# Digits after a leading zero, hexadecimal digits, or too many digits for an integer.
+_IDENTIFIER_DIGITS = r"^[+-]?(?:0[\dxX][\da-fA-F]*|\d{19,})$"
 _ARROW_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
-_FIRST = 1000  # values that tell whether a cast is worth trying
+_FIRST = 1000  # values checked before a cast is tried
 _EITHER = re.compile(r"[+-]?\d{1,3},\d{3}")
 
 
 def looks_numeric(cell: str) -> bool:
-    """Whether a cell is a number in some country's way of writing it.
+    """Return whether a cell is a number in any of the usual notations.
 
     Examples
     --------
@@ -62,10 +62,10 @@ def looks_numeric(cell: str) -> bool:
 
 
 def decimal_mark(cells: Iterable[str], otherwise: str = ".") -> str:
-    """The decimal mark that the numbers among the cells use.
+    """Detect the decimal separator of the numbers among the cells.
 
-    Some numbers can be read both ways ("1,234"); those that cannot decide. Where there is none of these,
-    a comma is a decimal mark if `otherwise` says so.
+    Numbers such as "1,234" are ambiguous; the unambiguous ones decide by majority. If there are only
+    ambiguous ones, `otherwise` is returned.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def decimal_mark(cells: Iterable[str], otherwise: str = ".") -> str:
     votes = {".": 0, ",": 0}
     either = False
     for cell in cells:
-        for mark, pattern in _SAYS.items():
+        for mark, pattern in _EVIDENCE.items():
             votes[mark] += pattern.fullmatch(cell) is not None
         either = either or _EITHER.fullmatch(cell) is not None
     if votes["."] == votes[","]:
@@ -84,8 +84,8 @@ def decimal_mark(cells: Iterable[str], otherwise: str = ".") -> str:
     return "," if votes[","] > votes["."] else "."
 
 
-def without_missing(values: Any) -> Any:
-    """An Arrow array of text without surrounding blanks, null where a word stands for nothing."""
+def missing_to_null(values: Any) -> Any:
+    """Return an Arrow array of text, stripped of blanks, with words for missing values as null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -95,10 +95,10 @@ def without_missing(values: Any) -> Any:
 
 
 def numbers_of(values: Any, decimal: str = ".") -> Any:
-    """Arrow text as Arrow numbers, or None unless all that is not missing is a number.
+    """Convert Arrow text to Arrow numbers; return None unless all values that are not missing are numbers.
 
-    Whole numbers become int64, others float64. Digits behind a leading zero ("00123") and digits too many
-    for an integer name a thing and do not count it: such a column is left as text.
+    Integers become int64, other numbers float64. Digits after a leading zero ("00123") and digits that are
+    too many for an integer identify something, so such a column stays text.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -106,20 +106,20 @@ def numbers_of(values: Any, decimal: str = ".") -> Any:
     if values.null_count == len(values):
         return None
     if not _may_be_number(next(v.as_py() for v in values if v.is_valid)):
-        return None  # most columns of text are told from their first value
+        return None  # the first value identifies most columns of text
     values = pc.if_else(
         pc.is_in(values, value_set=pa.array(MISSING_AMONG_NUMBERS, values.type)),
         pa.scalar(None, values.type),
         values,
     )
-    if values.null_count == len(values) or _any(values, _NAMES_A_THING):
+    if values.null_count == len(values) or _any(values, _IDENTIFIER_DIGITS):
         return None
-    # A cast that fails costs twenty times one that does not.
+    # A failed cast takes twenty times as long as a successful one.
     whole = _cast(values, pa.int64()) if _all(values, r"^-?\d+$") else None
     if whole is not None:
         return whole
     for mark in (decimal, "," if decimal == "." else "."):
-        for read in (plain_numbers, _written_out):
+        for read in (plain_numbers, _formatted_numbers):
             found = read(values, mark)
             if found is not None:
                 return found
@@ -127,11 +127,11 @@ def numbers_of(values: Any, decimal: str = ".") -> Any:
 
 
 def plain_numbers(values: Any, decimal: str) -> Any:
-    """Arrow text as float64, or None unless all are numbers without marks for thousands or units."""
+    """Convert Arrow text to float64, or return None if it has thousands separators, units or text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if _any(values, _NAMES_A_THING):
+    if _any(values, _IDENTIFIER_DIGITS):
         return None
     if decimal == ",":
         if _any(values, r"\."):
@@ -146,8 +146,8 @@ def _may_be_number(text: str) -> bool:
     return text in MISSING_AMONG_NUMBERS or looks_numeric(text)
 
 
-def _written_out(values: Any, decimal: str) -> Any:
-    """Numbers with groups of three digits, a sign, a percent sign or a currency."""
+def _formatted_numbers(values: Any, decimal: str) -> Any:
+    """Convert numbers with thousands separators, a sign, a percent sign or a currency."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Reading a table from a file of whatever kind it is."""
+"""Reading of tables from files, whose format is detected."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from bosquet.tables.errors import TableError, load_pandas
 
 STDIN = "-"
 
-_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
-# A packed file may unpack to this many times its size and this many bytes. gzip cannot do more; bz2 and xz
-# can, and a file of a few kilobytes would fill the memory.
-_MOST_RATIO, _MOST_UNPACKED = 1100, 1 << 26
-# What a file of another kind begins with, and what to do with it.
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
+# Limits of decompression, as a ratio plus a number of bytes. gzip cannot exceed the ratio; with bz2 and xz,
+# a file of a few kilobytes could fill the memory.
+_MAX_RATIO, _MAX_DECOMPRESSED = 1100, 1 << 26
+# First bytes of other formats, and what to do.
 _FOREIGN = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook: save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save the sheet as CSV"),
+    (b"PK\x03\x04", "a zip archive or an Excel workbook; save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook; save the sheet as CSV"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
     (b"GIF8", "a picture"),
-    (b"\x89BSQ", "a model file of Bosquet's: `bosquet info` tells what is in it"),
-    (b"\x89HDF", "an HDF5 file: write the table as Parquet or CSV"),
-    (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it first"),
-    (b"SQLite format 3", "a database: export the table as CSV"),
-    (b"\x7fELF", "a programme"),
+    (b"\x89BSQ", "a model file of Bosquet; `bosquet info` describes it"),
+    (b"\x89HDF", "an HDF5 file; write the table as Parquet or CSV"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive; decompress it first"),
+    (b"SQLite format 3", "an SQLite database; export the table as CSV"),
+    (b"\x7fELF", "an executable program"),
 )
 _MARKUP = (b"<!doctype", b"<html", b"<?xml", b"<svg")
 
@@ -41,29 +41,35 @@ def read_table(
     encoding: str | None = None,
     header: bool | None = None,
 ) -> Any:
-    """A table from a file: CSV and its relatives, Parquet, Arrow or Feather, packed or not.
+    """Read a table from a file: CSV and similar text, Parquet, Arrow or Feather, compressed or not.
 
-    What kind of file it is, is told from its first bytes, not from its name. Of text files the encoding,
-    the delimiter, the quotes, the decimal mark and whether there is a header are found out; lines of
-    comments (#), titles, and Excel's ``sep=;`` on top are passed over. Columns become numbers (also with
-    thousands marks, a percent sign or a currency), booleans, categories, or text where most rows differ.
-    Empty cells and words such as NA, null or ? are missing values.
+    The format is detected from the first bytes of the file, not from its name. For text files, the
+    encoding, the delimiter, the quotes, the decimal separator and the header are detected. Comment lines
+    (#), titles and a line ``sep=;`` of Excel at the top are skipped. Columns become numbers (also with
+    thousands separators, a percent sign or a currency), booleans, categories, or text if most values
+    differ. Empty cells and words such as NA, null or ? are missing values.
 
     Parameters
     ----------
-    source : path, "-" for the standard input, or a binary file
-    delimiter, decimal, encoding, header : optional
-        What is known already of a text file.
+    source : path, "-" for the standard input, or a binary file object
+    delimiter : str, optional
+        Column delimiter of a text file. Default: detected.
+    decimal : {".", ","}, optional
+        Decimal separator of a text file. Default: detected.
+    encoding : str, optional
+        Character encoding of a text file, such as "utf-8". Default: detected.
+    header : bool, optional
+        Whether the first line of a text file holds the column names. Default: detected.
 
     Returns
     -------
     pandas.DataFrame
-        Its ``attrs["reading"]`` says what was found, and ``attrs["reading"]["notes"]`` what was changed.
+        ``attrs["reading"]`` describes the detected format, ``attrs["reading"]["notes"]`` lists changes.
 
     Raises
     ------
     TableError
-        In one line: what is wrong with the file, and where.
+        If the file cannot be read; the message is one line.
 
     Examples
     --------
@@ -75,9 +81,9 @@ def read_table(
     """
     load_pandas()
     data, name = _bytes_of(source)
-    data = _unpacked(data, name)
+    data = _decompressed(data, name)
     if not data:
-        raise TableError(f"{name} is empty: there is no table in it")
+        raise TableError(f"{name} is empty; it must contain a table")
     about: dict[str, Any]
     if data.startswith(b"PAR1"):
         frame, about = _columnar(data, name, "Parquet", _parquet), {"format": "parquet"}
@@ -92,10 +98,10 @@ def read_table(
     about.setdefault("notes", [])
     about["name"] = name
     if len(frame.columns) == 0:
-        raise TableError(f"{name} has no columns")
+        raise TableError(f"{name} has no columns; it must have at least one")
     if len(frame) == 0:
         raise TableError(
-            f"{name} has a header of {len(frame.columns)} columns and no rows below it"
+            f"{name} has a header with {len(frame.columns)} columns, but no rows below it"
         )
     frame.attrs["reading"] = about
     return frame
@@ -112,21 +118,21 @@ def _bytes_of(source: Any) -> tuple[bytes, str]:
     if path == STDIN:
         data = sys.stdin.buffer.read()
         if not data:
-            raise TableError("the standard input is empty: pipe a table into it, or name a file")
+            raise TableError("standard input is empty; pipe a table into it or pass a file")
         return data, "the standard input"
     try:
         with open(path, "rb") as file:
             return file.read(), os.path.basename(path)
     except FileNotFoundError:
-        raise TableError(f"there is no file {path}") from None
+        raise TableError(f"{path} does not exist; check the path") from None
     except IsADirectoryError:
-        raise TableError(f"{path} is a folder: name a file in it") from None
+        raise TableError(f"{path} is a directory; pass a file") from None
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
-    for magic, kind in _PACKED.items():
+def _decompressed(data: bytes, name: str) -> bytes:
+    for magic, kind in _COMPRESSIONS.items():
         if not data.startswith(magic):
             continue
         import bz2
@@ -135,32 +141,34 @@ def _unpacked(data: bytes, name: str) -> bytes:
         import zlib
 
         opened: Any = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}[kind]
-        most = _MOST_UNPACKED + _MOST_RATIO * len(data)
+        most = _MAX_DECOMPRESSED + _MAX_RATIO * len(data)
         try:
             with opened(io.BytesIO(data)) as file:
-                unpacked: bytes = file.read(most + 1)
+                content: bytes = file.read(most + 1)
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             raise TableError(
-                f"{name} is packed with {kind} and damaged: it does not unpack"
+                f"{name} is a damaged {kind} file and cannot be decompressed"
             ) from None
-        if len(unpacked) > most:
+        if len(content) > most:
             raise TableError(
-                f"{name} is packed with {kind} and unpacks to more than {most:,} bytes, {_MOST_RATIO:,} times"
-                " its size: unpack it first if it is meant to be that large"
+                f"{name} is a {kind} file that decompresses to more than {most:,} bytes, {_MAX_RATIO:,}"
+                " times its size; if this is intended, decompress it first"
             )
-        return unpacked
+        return content
     return data
 
 
 def _refuse_foreign(data: bytes, name: str) -> None:
     for magic, what in _FOREIGN:
         if data.startswith(magic):
-            raise TableError(f"{name} is not a table but {what}")
+            raise TableError(f"{name} is not a table, but {what}")
     top = data[:64].lstrip().lower()
     if top.startswith(_MARKUP):
-        raise TableError(f"{name} is not a table but a page of HTML or XML")
+        raise TableError(
+            f"{name} is not a table, but HTML or XML; save the table as CSV or Parquet"
+        )
     if top.startswith((b"{", b"[{", b"[[")):
-        raise TableError(f"{name} is not a table but JSON: write it as CSV or Parquet")
+        raise TableError(f"{name} is not a table, but JSON; write the table as CSV or Parquet")
 
 
 def _columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
@@ -168,12 +176,12 @@ def _columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
 
     try:
         table = read(pa.BufferReader(data))
-        # Arrow takes the offsets, codes and texts of a file on trust unless it is told to look.
+        # Without this call, Arrow does not check the offsets, codes and texts of a file.
         table.validate(full=True)
         frame = table.to_pandas()
-    except Exception as error:  # pandas' notes in the schema are JSON that may hold anything
-        told = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise TableError(f"{name} is not a whole {kind} file: {told}") from None
+    except Exception as error:  # the pandas metadata in the schema is arbitrary JSON
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise TableError(f"{name} is not a valid {kind} file: {cause}") from None
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()
     frame.index = range(len(frame))

@@ -1,4 +1,4 @@
-"""A table made ready for learning, in a way that can be done again on new rows."""
+"""Tidying of tables: conversion to numbers and categories, which is repeated on new rows."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from typing import Any
 import numpy as np
 
 from bosquet._suggestions import hint
-from bosquet.tables.columns import AS_PARTS, ColumnPlan, as_numbers, names_rows, plan_column
-from bosquet.tables.copies import Originals
-from bosquet.tables.delimited import distinct_names, namesakes, repetition_notes
+from bosquet.tables.columns import (
+    AS_PARTS,
+    ColumnPlan,
+    as_numbers,
+    has_identifier_name,
+    plan_column,
+)
+from bosquet.tables.delimited import distinct_names, repetition_notes, same_named_columns
 from bosquet.tables.errors import TableError, load_pandas
 from bosquet.tables.frames import as_frame
-from bosquet.tables.levels import NUMBERS, holds, leveled, text_of, texts_of
+from bosquet.tables.levels import NUMBERS, all_instances, factorized, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
-from bosquet.tables.wide import block_of, plain_numbers_at, plainly_varied
+from bosquet.tables.unique_rows import UniqueRows
+from bosquet.tables.wide import is_ordinary_number, is_plain_number, numeric_block
 
 VERSION = 1
-AS_RECURRING = "a date, turned into parts that recur and the time that has elapsed, in years"
-AS_ELAPSED = "a date, turned into the time that has elapsed, in years"
-_NAMED = 5  # columns named in a note about many
+AS_RECURRING = "a date, turned into recurring parts and elapsed time in years"
+AS_ELAPSED = "a date, turned into elapsed time in years"
+_NAMED = 5  # columns that a note lists by name
 
 
 @dataclass(frozen=True)
 class Tidied:
-    """A tidy table, what was done to it, and the tidier that does it again."""
+    """Result of `tidy`: the tidy table, notes on the changes, and the tidier for new tables."""
 
     frame: Any
     notes: list[str]
@@ -33,22 +39,24 @@ class Tidied:
 
 
 def tidy(frame: Any, target: str | None = None) -> Tidied:
-    """A table with numbers and categories only, ready for any of the methods.
+    """Convert a table to numbers and categories.
 
-    Dates become parts (year, month, day, weekday, hour, minute, where they vary), numbers stored as text
-    become numbers, booleans 0 and 1, text a category. Left out are columns that are constant or empty, that
-    number or name the rows, and text with fewer than three rows a value. Rows without a target are left out.
+    Dates become their varying parts (year, month, day, weekday, hour, minute). Numbers stored as text
+    become numbers, booleans become 0 and 1, and text becomes a category. Columns that are constant, empty,
+    row numbers, identifiers, or text with fewer than three rows per value are left out. Rows without a
+    target are left out.
 
     Parameters
     ----------
     frame : pandas.DataFrame
+        The table.
     target : str, optional
-        The column to predict: numbers, or labels as text. It stays in the frame, last.
+        The column to predict: numbers, or labels as text. It is the last column of the result.
 
     Returns
     -------
     Tidied
-        With `.frame`, `.notes` and `.tidier`.
+        The attributes are `frame`, `notes` and `tidier`.
 
     Examples
     --------
@@ -74,15 +82,17 @@ def tidy(frame: Any, target: str | None = None) -> Tidied:
 
 
 class TableTidier:
-    """What `tidy` learned of a table, to be done to others.
+    """Fitted conversion of a table to numbers and categories, which is applied to new tables.
 
     Attributes
     ----------
-    plans : list of ColumnPlan, one a column of the table
+    plans : list of ColumnPlan
+        One plan per column of the training table.
     target : str or None
+        Name of the target column.
     target_kind : "number", "class" or None
     notes : list of str
-        What a reader should know of the table fitted on.
+        Remarks on the training table.
 
     Examples
     --------
@@ -104,20 +114,20 @@ class TableTidier:
 
     # ------------------------------------------------------------------------------------ learning
     def fit(self, frame: Any, target: str | None = None, *, over_time: bool = False) -> TableTidier:
-        """Learn what becomes of each column; a failed fit leaves the tidier as it was.
+        """Decide how each column is converted; if the fit fails, the tidier is unchanged.
 
-        With `over_time` the model is for rows later than these: dates become the parts that recur within the
-        table (not the month in less than 18 months) and the time that has elapsed, in place of all parts.
+        With `over_time`, the model will predict later rows: dates become only the parts that recur within the
+        table (not the month in less than 18 months) and elapsed time.
         """
         pd = load_pandas()
         if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"a table must be a pandas.DataFrame, not {type(frame).__name__}")
+            raise TypeError(f"frame must be a pandas.DataFrame, got {type(frame).__name__}")
         names, repeated = distinct_names([str(name) for name in frame.columns])
         notes = repetition_notes(repeated)
         if not names:
-            raise TableError("the table has no columns")
+            raise TableError("the table has no columns; it must have at least one")
         if len(frame) == 0:
-            raise TableError("the table has no rows")
+            raise TableError("the table has no rows; it must have at least one")
         new = TableTidier()
         rows: np.ndarray | None = None
         if target is not None:
@@ -129,16 +139,16 @@ class TableTidier:
                 )
                 rows = known
         noted: list[tuple[str, str]] = []
-        frame = _bare(frame)
+        frame = _without_attrs(frame)
         learned = frame if rows is None else frame[rows]
-        plain = plainly_varied(learned, plain_numbers_at(frame))
-        originals = Originals(learned)
+        plain = is_ordinary_number(learned, is_plain_number(frame))
+        unique_rows = UniqueRows(learned)
         for place, name in enumerate(names):
             if name != new.target:
-                if plain[place] and not names_rows(name):
+                if plain[place] and not has_identifier_name(name):
                     new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
                     continue
-                plan, note = plan_column(name, learned.iloc[:, place], originals)
+                plan, note = plan_column(name, learned.iloc[:, place], unique_rows)
                 if over_time and plan.kind == "date":
                     plan = plan.over_time(learned.iloc[:, place])
                     become = AS_ELAPSED if len(plan.parts) == 1 else AS_RECURRING
@@ -146,15 +156,15 @@ class TableTidier:
                 new.plans.append(plan)
                 if note:
                     noted.append((name, note))
-        new._keep_names_apart()
-        new.notes = [*notes, *_gathered(noted)]
+        new._make_outputs_unique()
+        new.notes = [*notes, *_merge_notes(noted)]
         if not new.feature_names:
-            raise TableError(f"no column is left to learn from: {'; '.join(new.notes)[:300]}")
+            raise TableError(f"no usable feature is left: {'; '.join(new.notes)[:300]}")
         self.__dict__ = new.__dict__
         return self
 
-    def _keep_names_apart(self) -> None:
-        """The parts of a date must not have the name of another column."""
+    def _make_outputs_unique(self) -> None:
+        """Rename parts of dates that have the name of another column."""
         taken = {name for plan in self.plans for name in (plan.name, *plan.outputs)}
         own = {plan.name for plan in self.plans} | {self.target}
         for place, plan in enumerate(self.plans):
@@ -169,59 +179,66 @@ class TableTidier:
 
     def _fit_target(self, frame: Any, target: str, names: list[str]) -> None:
         pd = load_pandas()
-        if len(namesakes(frame, target)) > 1:
+        if len(same_named_columns(frame, target)) > 1:
             raise TableError(
-                f"the target {target!r} is the name of more than one column: rename one"
+                f"the target {target!r} is the name of more than one column; rename the other columns"
             )
         if target not in names:
             raise TableError(
-                f"there is no column {target!r} to be the target; {hint(target, names)}"
+                f"the target column {target!r} is not in the table; {hint(target, names)}"
             )
         if len(names) == 1:
             raise TableError(
-                f"the table has the target {target!r} and no other column to learn from"
+                f"the table has no column besides the target {target!r}; it needs at least one feature"
             )
         if len(frame) == 1:
-            raise TableError("the table has one row: nothing can be learned from it")
+            raise TableError("the table has only one row; training needs at least two")
         self.target = target
         series = frame.iloc[:, names.index(target)]
         dtype = series.dtype
         if pd.api.types.is_datetime64_any_dtype(dtype):
             raise TableError(
-                f"the target {target!r} is a date: turn it into a number or into classes"
+                f"the target {target!r} is a date; convert it to a number or to classes"
             )
         if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
             self.target_kind = "number"
             values = as_numbers(series)
             if np.isinf(values).any():
                 raise TableError(
-                    f"the target {target!r} holds infinite values: drop or mend these rows"
+                    f"the target {target!r} has infinite values; correct or drop these rows"
                 )
             distinct: Any = np.unique(values[~np.isnan(values)])
         else:
             distinct = self._fit_labels(series)
         if len(distinct) == 0:
-            raise TableError(f"the target {target!r} is missing in every row")
+            raise TableError(
+                f"the target {target!r} is missing in every row; use another column as target"
+            )
         if len(distinct) == 1:
             value = str(distinct[0])
             shown = value if len(value) <= 60 else f"{value[:60]}..."
             raise TableError(
-                f"the target {target!r} is {shown} in every row: there is nothing to learn"
+                f"the target {target!r} is {shown} in every row, so there is nothing to predict; use another"
+                " column as target"
             )
 
     def _fit_labels(self, series: Any) -> list[Any]:
         import pyarrow as pa
 
-        known = leveled(series)
+        known = factorized(series)
         if known is None:
             raise TableError(
-                f"the target {self.target!r} holds lists: it must be numbers or labels"
+                f"the target {self.target!r} has lists or other nested values; it must be numbers or labels"
             )
         texts = texts_of(known.levels)
         self.target_kind = "class"
-        if texts and series.dtype.name != "category" and not holds(known.levels, bool, np.bool_):
+        if (
+            texts
+            and series.dtype.name != "category"
+            and not all_instances(known.levels, bool, np.bool_)
+        ):
             self._target_decimal = decimal_mark(texts[:1000])
-            if holds(known.levels, *NUMBERS) or numbers_of(
+            if all_instances(known.levels, *NUMBERS) or numbers_of(
                 pa.array(texts, pa.string()), self._target_decimal
             ):
                 self.target_kind = "number"
@@ -229,26 +246,26 @@ class TableTidier:
         rows = int(known.counts.sum())
         if len(texts) > max(2, rows / 2):
             raise TableError(
-                f"the target {self.target!r} has {len(texts)} different values in {rows} rows:"
-                " classes must come more than once"
+                f"the target {self.target!r} has {len(texts)} distinct values in {rows} rows; a class must"
+                " have at least two rows on average"
             )
         return texts
 
     # ------------------------------------------------------------------------------------ applying
     @property
     def feature_names(self) -> list[str]:
-        """The columns of a tidied table."""
+        """Names of the columns of a tidied table."""
         return [name for plan in self.plans for name in plan.outputs]
 
     def transform(self, frame: Any) -> Any:
-        """Another table with the same columns, in any container, made ready in the same way."""
+        """Convert a table with the same columns, in any container, in the same way."""
         return self.apply(as_frame(frame))[0]
 
     def apply(self, frame: Any, with_target: bool = False) -> tuple[Any, Any, list[str]]:
-        """The features, the target (None unless asked for), and notes on values that were given up."""
+        """Return the features, the target (None unless `with_target`) and notes on values set to missing."""
         pd = load_pandas()
         names, _ = distinct_names([str(name) for name in frame.columns])
-        frame = _bare(frame)
+        frame = _without_attrs(frame)
         found = {name: place for place, name in enumerate(names)}
         wanted = [plan.name for plan in self.plans if plan.kind != "left out"]
         absent = [name for name in wanted if name not in found]
@@ -257,14 +274,12 @@ class TableTidier:
             named = (
                 ""
                 if len(absent) < len(wanted)
-                else (
-                    ": give rows with the names of their columns, as a data frame or a list of dicts"
-                )
+                else ("; pass rows with column names, as a data frame or a list of dicts")
             )
             raise TableError(
-                f"the table lacks the {one} {_listed(absent)} of the one that was learned from{named}"
+                f"the table lacks the {one} {_listed(absent)} of the training table{named}"
             )
-        plain = plain_numbers_at(frame)
+        plain = is_plain_number(frame)
         together = [
             plan for plan in self.plans if plan.kind == "number" and plain[found[plan.name]]
         ]
@@ -280,28 +295,32 @@ class TableTidier:
         features = pd.DataFrame(arrays)
         if together:
             names_together = [plan.name for plan in together]
-            block = block_of(frame, np.array([found[n] for n in names_together]), names_together)
+            block = numeric_block(
+                frame, np.array([found[n] for n in names_together]), names_together
+            )
             features = pd.concat([block, features], axis=1) if arrays else block
             features = features[self.feature_names]
         labels = self._raw_target(frame, names) if with_target else None
-        return features, labels, _gathered(noted)
+        return features, labels, _merge_notes(noted)
 
     def _raw_target(self, frame: Any, names: list[str]) -> np.ndarray:
-        """The target as floats or as text, missing where it is."""
+        """Return the target as floats or text, with missing values."""
         if self.target not in names:
-            raise TableError(f"there is no column {self.target!r} to be the target")
+            raise TableError(f"the target column {self.target!r} is not in the table")
         series = frame.iloc[:, names.index(self.target)]
         if self.target_kind == "number":
             plan = ColumnPlan(self.target, "number", decimal=self._target_decimal)
             return np.asarray(plan.apply(series)[0][0])
-        known = leveled(series)
+        known = factorized(series)
         if known is None:
-            raise TableError(f"the target {self.target!r} holds lists: it must be labels")
+            raise TableError(
+                f"the target {self.target!r} has lists or other nested values; it must be labels"
+            )
         texts = np.array([*map(text_of, known.levels), None], dtype=object)
         return texts[known.codes]
 
     def labels(self, values: np.ndarray) -> np.ndarray:
-        """A target without missing values, as whole numbers where all are whole."""
+        """Return a target without missing values, as integers if all values are integers."""
         if self.target_kind == "class":
             return np.array([str(value) for value in values], dtype=object)
         whole = values.dtype.kind == "f" and values.size and (values == np.floor(values)).all()
@@ -309,7 +328,7 @@ class TableTidier:
 
     # --------------------------------------------------------------------------------------- state
     def to_state(self) -> dict[str, Any]:
-        """What was learned, in values that JSON has: a model file keeps this."""
+        """Return the fitted state as a JSON-serialisable dict, as stored in a model file."""
         target = None
         if self.target is not None:
             kind, mark = self.target_kind, self._target_decimal
@@ -322,14 +341,18 @@ class TableTidier:
 
     @classmethod
     def from_state(cls, state: Any) -> TableTidier:
-        """The tidier of a state; a ValueError says what is wrong with any other value."""
+        """Return the tidier of a state; raise ValueError if the state is invalid."""
         if not isinstance(state, dict) or set(state) != {"version", "target", "columns"}:
-            raise ValueError("a tidier's state must hold a version, a target and columns")
+            raise ValueError(
+                "invalid tidier state: it must have the keys version, target and columns"
+            )
         if state["version"] != VERSION:
-            raise ValueError("the table's plan was written by a newer version of Bosquet")
+            raise ValueError(
+                "the tidier state was written by a newer version of Bosquet; update Bosquet to read it"
+            )
         columns, target = state["columns"], state["target"]
         if not isinstance(columns, list):
-            raise ValueError("the columns of a tidier's state must be a list")
+            raise ValueError("invalid tidier state: columns must be a list")
         new = cls()
         new.plans = [ColumnPlan.from_state(column) for column in columns]
         if target is not None:
@@ -339,18 +362,25 @@ class TableTidier:
                 or target.get("kind") not in ("number", "class")
                 or target.get("decimal") not in (".", ",")
             ):
-                raise ValueError("the target of a tidier's state is not valid")
+                raise ValueError("invalid tidier state: the target is invalid")
             new.target, new.target_kind = target["name"], target["kind"]
             new._target_decimal = target["decimal"]
         names = [plan.name for plan in new.plans]
         outputs = new.feature_names
         if len(set(names)) != len(names) or len(set(outputs)) != len(outputs) or not outputs:
-            raise ValueError("a tidier's state must name different columns, and one at least")
+            raise ValueError(
+                "invalid tidier state: it needs at least one column, and column names must be distinct"
+            )
+        for name in names:
+            if not name or name != name.strip():  # `transform` strips the names of a table
+                raise ValueError(
+                    f"invalid tidier state: the column name {name!r} is blank or begins or ends with a space"
+                )
         return new
 
 
-def _bare(frame: Any) -> Any:
-    """The frame without its attributes, which pandas would copy for every column."""
+def _without_attrs(frame: Any) -> Any:
+    """Return the frame without `attrs`, which pandas would copy for every column."""
     frame = frame.copy(deep=False)
     frame.attrs = {}
     return frame
@@ -361,8 +391,8 @@ def _listed(names: list[str]) -> str:
     return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def _gathered(noted: list[tuple[str, str]]) -> list[str]:
-    """Notes, those that say the same of many columns as one."""
+def _merge_notes(noted: list[tuple[str, str]]) -> list[str]:
+    """Return the notes, with one line for columns that share a text."""
     by_text: dict[str, list[str]] = {}
     for name, text in noted:
         by_text.setdefault(text, []).append(name)

@@ -1,4 +1,4 @@
-"""The commands, a file each: what they are called, their options, and what they do."""
+"""The commands, one module each: name, help, options and function."""
 
 from bosquet.cli.commands import (
     bench,
@@ -13,5 +13,5 @@ from bosquet.cli.commands import (
     verify,
 )
 
-# In the order of the help.
+# In the order of --help.
 COMMANDS = (study, fit, predict, explain, tree, verify, info, bench, demo, completion)

@@ -1,4 +1,4 @@
-"""`bosquet bench`: how fast this machine is, beside the peers that are installed."""
+"""`bosquet bench`: speed on this machine, compared with other installed libraries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 from typing import Any
 
 from bosquet._text_table import text_table
-from bosquet.cli.arguments import positive
+from bosquet.cli.arguments import positive_int
 from bosquet.cli.commands.info import machine
-from bosquet.cli.output import answer, say
+from bosquet.cli.output import print_note, print_result
 
 NAME = "bench"
-HELP = "measure speed on this machine, beside the installed peers"
+HELP = "measure speed on this machine and compare it with other installed libraries"
 DESCRIPTION = (
     "Fit gradient boosting to simulated rows and predict others, with Bosquet, scikit-learn and those of"
     " LightGBM, XGBoost and CatBoost that are installed. All use the same rounds, leaves, learning rate"
@@ -29,18 +29,24 @@ COLUMNS, LEAVES, RATE = 28, 31, 0.1
 def arguments(parser: Any) -> None:
     parser.add_argument(
         "--rows",
-        type=positive,
+        type=positive_int,
         default=100_000,
         metavar="N",
         help="number of rows (default: 100000)",
     )
     parser.add_argument(
-        "--rounds", type=positive, default=100, metavar="N", help="boosting rounds (default: 100)"
+        "--rounds",
+        type=positive_int,
+        default=100,
+        metavar="N",
+        help="boosting rounds (default: 100)",
     )
     parser.add_argument(
-        "--turns", type=positive, default=3, metavar="N", help="fits per library (default: 3)"
+        "--turns", type=positive_int, default=3, metavar="N", help="fits per library (default: 3)"
     )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    parser.add_argument(
+        "--jobs", type=positive_int, metavar="N", help="threads (default: all cores)"
+    )
 
 
 def run(arguments: Any) -> None:
@@ -61,7 +67,7 @@ def run(arguments: Any) -> None:
     }
     for turn in range(arguments.turns):
         for name, (cls, settings) in libraries.items():
-            say(arguments, f"turn {turn + 1} of {arguments.turns}: {name}")
+            print_note(arguments, f"turn {turn + 1} of {arguments.turns}: {name}")
             start = time.perf_counter()
             model = cls(**settings).fit(X, y)
             fitted = time.perf_counter()
@@ -80,11 +86,11 @@ def run(arguments: Any) -> None:
         "threads": threads,
         "results": results,
     }
-    answer(arguments, found, table(found))
+    print_result(arguments, found, table(found))
 
 
 def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """The class and the settings of every library that can be imported."""
+    """Return the class and the parameters of every installed library."""
     trees: dict[str, Any] = {"n_estimators": rounds, "learning_rate": RATE, "n_jobs": threads}
     ours: dict[str, Any] = {
         **trees,
@@ -129,7 +135,7 @@ def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]
 
 
 def table(found: dict[str, Any]) -> str:
-    """The results as text."""
+    """Return the results as text."""
     results = found["results"]
     ours = results["Bosquet"]
     rows = [["library", "fit, s", "x ours", "predict, s", "x ours", "log loss"]]

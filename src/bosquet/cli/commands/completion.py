@@ -1,4 +1,4 @@
-"""`bosquet completion`: words that a shell can complete, from the parser itself."""
+"""`bosquet completion`: completion scripts for shells, generated from the parser."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(arguments: Any) -> None:
 
 
 def vocabulary(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """The commands: their help, and their options with help and choices."""
+    """Return the commands with their help, and their options with help and choices."""
     subparsers = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     helps = {choice.dest: choice.help or "" for choice in subparsers._choices_actions}
     return {
@@ -65,7 +65,7 @@ def _positional_choices(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def bash(words: dict[str, Any]) -> str:
-    """For bash: commands first, then a command's options, choices, or files."""
+    """Return the bash script, which completes commands, options, choices and files."""
     lines = [
         "_bosquet() {",
         '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
@@ -101,7 +101,7 @@ def bash(words: dict[str, Any]) -> str:
 
 
 def zsh(words: dict[str, Any]) -> str:
-    """For zsh: the same with what each word means."""
+    """Return the zsh script, which also shows the help of each word."""
     lines = ["#compdef bosquet", "_bosquet() {", "  local -a commands=("]
     lines += ["    " + _quoted(f"{name}:{command['help']}") for name, command in words.items()]
     lines += [
@@ -113,7 +113,7 @@ def zsh(words: dict[str, Any]) -> str:
         lines.append(f"    {name}) _arguments \\")
         for option in command["options"]:
             for one in option["names"]:
-                told = option["help"].replace("[", "(").replace("]", ")").replace(":", ",")
+                text = option["help"].replace("[", "(").replace("]", ")").replace(":", ",")
                 takes = ""
                 if option["takes"]:
                     takes = (
@@ -121,7 +121,7 @@ def zsh(words: dict[str, Any]) -> str:
                         if option["choices"]
                         else ":value:_files"
                     )
-                lines.append("      " + _quoted(f"{one}[{told}]{takes}") + " \\")
+                lines.append("      " + _quoted(f"{one}[{text}]{takes}") + " \\")
         given = f"({' '.join(command['words'])})" if command["words"] else "_files"
         lines.append(f"      '*:file:{given}';;")
     lines += [
@@ -133,7 +133,7 @@ def zsh(words: dict[str, Any]) -> str:
 
 
 def fish(words: dict[str, Any]) -> str:
-    """For fish."""
+    """Return the fish script."""
     lines = []
     for name, command in words.items():
         lines.append(

@@ -1,12 +1,12 @@
-"""`bosquet demo`: a study of a data set that comes along."""
+"""`bosquet demo`: a study of a built-in data set."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bosquet.cli.arguments import named_list, positive, whole
+from bosquet.cli.arguments import comma_separated, non_negative_int, positive_int
 from bosquet.cli.commands.study import finish, new_study
-from bosquet.cli.output import check_outputs, say
+from bosquet.cli.output import check_outputs, print_note
 
 NAME = "demo"
 HELP = "study a built-in data set"
@@ -29,15 +29,15 @@ def arguments(parser: Any) -> None:
     parser.add_argument("--budget", default="45s", metavar="TIME", help="time limit (default: 45s)")
     parser.add_argument(
         "--methods",
-        type=named_list,
+        type=comma_separated,
         metavar="A,B",
         help="comma-separated methods to try (default: all)",
     )
     parser.add_argument(
-        "--repeats", type=positive, metavar="N", help="maximum number of train/test splits"
+        "--repeats", type=positive_int, metavar="N", help="maximum number of train/test splits"
     )
     parser.add_argument(
-        "--seed", type=whole, default=0, metavar="N", help="random seed (default: 0)"
+        "--seed", type=non_negative_int, default=0, metavar="N", help="random seed (default: 0)"
     )
     parser.add_argument(
         "--report",
@@ -51,14 +51,14 @@ def arguments(parser: Any) -> None:
 def run(arguments: Any) -> int:
     check_outputs([("--report", arguments.report)])
     frame, target, bayes, source = table_of(arguments.data, arguments.seed)
-    say(arguments, f"{source}: {len(frame):,} rows, to predict {target!r}")
+    print_note(arguments, f"{source}: {len(frame):,} rows, target {target!r}")
     study = new_study(arguments)
     study.fit(frame, target, bayes=bayes, title=f"{arguments.data}: {target}", source=source)
     return finish(arguments, study, arguments.report)
 
 
 def table_of(name: str, seed: int = 0) -> tuple[Any, str, Any, str]:
-    """A table, its target, the truth where it is known, and where it is from."""
+    """Return a table, its target, its Bayes rule (or None) and its source."""
     if name == "salaries":
         return _salaries(seed)
     from sklearn import datasets

@@ -1,4 +1,4 @@
-"""`bosquet explain`: what a model goes by."""
+"""`bosquet explain`: Shapley values of a model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 from bosquet._suggestions import hint
 from bosquet._text_table import text_table
-from bosquet.cli.arguments import UserError, positive, table_argument
+from bosquet.cli.arguments import UserError, positive_int, table_argument
 from bosquet.cli.inputs import read
 from bosquet.cli.models import model_argument, table_model
-from bosquet.cli.output import answer, say
+from bosquet.cli.output import print_note, print_result
 
 NAME = "explain"
 HELP = "SHAP values: feature importance over a table, or one prediction explained"
@@ -25,16 +25,18 @@ bosquet explain churn.bosquet customers.csv
 bosquet explain churn.bosquet customers.csv --row 17
 bosquet explain iris.bosquet iris.csv --row 1 --class setosa --json
 """
-MOST_ROWS = 5000
-# Of models without trees: rows to explain, rows to fill in from, columns told apart, values asked about.
-DRAWN_ROWS, BEHIND_ROWS, DRAWN_COLUMNS, DRAWN_VALUES = 100, 100, 500, 5_000_000
+MAX_ROWS = 5000
+# For models without trees: rows to explain, background rows, columns to distinguish, values to predict.
+DRAWN_ROWS, BACKGROUND_ROWS, DRAWN_COLUMNS, DRAWN_VALUES = 100, 100, 500, 5_000_000
 _BAR = 30
 
 
 def arguments(parser: Any) -> None:
     model_argument(parser)
     table_argument(parser)
-    parser.add_argument("--row", type=positive, metavar="N", help="row to explain, counted from 1")
+    parser.add_argument(
+        "--row", type=positive_int, metavar="N", help="row to explain, counted from 1"
+    )
     parser.add_argument(
         "--class",
         dest="label",
@@ -43,7 +45,7 @@ def arguments(parser: Any) -> None:
     )
     parser.add_argument(
         "--top",
-        type=positive,
+        type=positive_int,
         default=15,
         metavar="N",
         help="number of columns to show (default: 15)",
@@ -55,16 +57,16 @@ def run(arguments: Any) -> None:
     frame = read(arguments)
     if arguments.row is not None:
         if arguments.row > len(frame):
-            raise UserError(f"--row {arguments.row}: the table has {len(frame):,} rows")
+            raise UserError(f"--row {arguments.row}: the table has only {len(frame):,} rows")
         return _one_row(arguments, model, frame)
     if arguments.label is not None:
-        raise UserError(f"--class {arguments.label} is of one row: add --row")
-    from bosquet.study.metrics.formatting import figure
+        raise UserError(f"--class {arguments.label} needs --row; add --row N")
+    from bosquet.study.metrics.formatting import format_score
 
     ranking, rows, how = _ranking(arguments, model, frame)
     top = ranking[0][1] if ranking and ranking[0][1] > 0 else 1.0
     lines = [
-        [name, figure(value), "█" * round(_BAR * value / top)]
+        [name, format_score(value), "█" * round(_BAR * value / top)]
         for name, value in ranking[: arguments.top]
     ]
     what = f"mean |Shapley value| of each column over {rows:,} rows{how}"
@@ -73,64 +75,66 @@ def run(arguments: Any) -> None:
         "rows": rows,
         "importances": [{"feature": name, "value": value} for name, value in ranking],
     }
-    answer(arguments, as_json, "\n".join([what, *text_table(lines, left=(0, 2))]))
+    print_result(arguments, as_json, "\n".join([what, *text_table(lines, left=(0, 2))]))
     return None
 
 
 def _ranking(arguments: Any, model: Any, frame: Any) -> tuple[list[tuple[str, float]], int, str]:
-    """Columns by their mean effect, how many rows that is over, and how it was found."""
+    """Return the columns by mean absolute effect, the number of rows, and a remark on the method."""
     import numpy as np
 
     from bosquet.explain import explain
 
-    if len(frame) > MOST_ROWS:
-        say(arguments, f"note: explained on {MOST_ROWS:,} of {len(frame):,} rows")
-        frame = frame.sample(MOST_ROWS, random_state=0)
+    if len(frame) > MAX_ROWS:
+        print_note(arguments, f"note: explained on {MAX_ROWS:,} of {len(frame):,} rows")
+        frame = frame.sample(MAX_ROWS, random_state=0)
     table = model.features(frame)
     try:
         return explain(model.model, table).ranking(), len(table), ""
     except TypeError:
-        pass  # no model of trees
+        pass  # not a model of trees
     width = min(table.shape[1], DRAWN_COLUMNS)
     rows = int(np.clip(DRAWN_VALUES // (2 * width * table.shape[1]), 1, DRAWN_ROWS))
     some = table.sample(min(rows, len(table)), random_state=0)
     places = None
     if model.is_classifier:
         places = np.asarray(model.model.predict_proba(some)).argmax(axis=1)
-    found = _reasons(model, some, places, frame)
+    found = _effects(model, some, places, frame)
     values = np.abs(found.effects).mean(axis=0)
     order = np.argsort(-values, kind="stable")
     ranking = [(found.names[place], float(values[place])) for place in order]
-    return ranking, len(some), ", estimated by drawing"
+    return ranking, len(some), ", estimated by sampling"
 
 
-def _reasons(model: Any, rows: Any, places: Any, frame: Any) -> Any:
-    """Reasons for some rows, filled in from others of the table where they have to be drawn."""
-    from bosquet.study.explain.row_explanations import reasons_for
+def _effects(model: Any, rows: Any, places: Any, frame: Any) -> Any:
+    """Return the Shapley values of some rows; sampling uses other rows of the table as background."""
+    from bosquet.study.explain.row_explanations import explain_rows
 
-    behind = model.features(frame.sample(min(len(frame), BEHIND_ROWS), random_state=1))
+    background = model.features(frame.sample(min(len(frame), BACKGROUND_ROWS), random_state=1))
     names = [str(name) for name in rows.columns]
-    return reasons_for(model.model, rows, places, behind, names, 0, DRAWN_COLUMNS)
+    return explain_rows(model.model, rows, places, background, names, 0, DRAWN_COLUMNS)
 
 
 def _one_row(arguments: Any, model: Any, frame: Any) -> None:
     import numpy as np
 
-    from bosquet.study.metrics.formatting import figure
+    from bosquet.study.metrics.formatting import format_score
 
     one = frame.iloc[[arguments.row - 1]]
-    table, said = model.features(one), model.predict(one)[0]
-    what, place = model.target or "the answer", None
+    table, predicted = model.features(one), model.predict(one)[0]
+    what, place = model.target or "the prediction", None
     if model.is_classifier:
         labels = [str(label) for label in model.classes_]
-        label = str(said) if arguments.label is None else arguments.label
+        label = str(predicted) if arguments.label is None else arguments.label
         if label not in labels:
-            raise UserError(f"--class {label!r} is no class; {hint(label, labels)}")
+            raise UserError(f"--class {label!r} is not a class; {hint(label, labels)}")
         place = np.array([labels.index(label)])
         what = f"{model.target} = {label}" if model.target else label
     elif arguments.label is not None:
-        raise UserError(f"--class {arguments.label}: the model predicts a number, not classes")
-    found = _reasons(model, table, place, frame)
+        raise UserError(
+            f"--class {arguments.label}: the model predicts a number, not classes; remove --class"
+        )
+    found = _effects(model, table, place, frame)
     effects, base = found.effects[0], float(found.base[0])
     order = np.argsort(-np.abs(effects), kind="stable")
     reasons = [
@@ -143,26 +147,28 @@ def _one_row(arguments: Any, model: Any, frame: Any) -> None:
     ]
     raw = base + float(effects.sum())
     if abs(raw) < 1e-12 * (abs(base) + float(np.abs(effects).sum())):
-        raw = 0.0  # but for rounding
+        raw = 0.0  # the rest is rounding error
     as_json = {
         "row": arguments.row,
-        "prediction": said,
+        "prediction": predicted,
         "explained": what,
         "base": base,
         "raw": raw,
         "reasons": reasons,
     }
     shown = reasons[: arguments.top]
-    rows = [[figure(r["effect"], signed=True), f"{r['feature']} = {r['value']}"] for r in shown]
+    rows = [
+        [format_score(r["effect"], signed=True), f"{r['feature']} = {r['value']}"] for r in shown
+    ]
     rest = sum(r["effect"] for r in reasons[arguments.top :])
     if len(reasons) > len(shown):
-        rows.append([figure(rest, signed=True), f"{len(reasons) - len(shown)} other columns"])
+        rows.append([format_score(rest, signed=True), f"{len(reasons) - len(shown)} other columns"])
     text = (
-        f"row {arguments.row}: {figure(said, 6) if place is None else said}\n"
-        f"score of {what}: {figure(raw)} = {figure(base)} without knowing the row, and\n"
+        f"row {arguments.row}: {format_score(predicted, 6) if place is None else predicted}\n"
+        f"score of {what}: {format_score(raw)} = {format_score(base)} (average) plus these effects:\n"
         + "\n".join(text_table(rows, left=(1,)))
     )
-    answer(arguments, as_json, text)
+    print_result(arguments, as_json, text)
 
 
 def _shown(value: Any) -> str:

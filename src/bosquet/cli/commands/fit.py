@@ -1,4 +1,4 @@
-"""`bosquet fit`: one model, to a file."""
+"""`bosquet fit`: fit one model and write it to a file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, positive_argument, table_argument, target_arguments
-from bosquet.cli.inputs import learned_table
+from bosquet.cli.inputs import training_table
 from bosquet.cli.models import key_arguments, key_of
-from bosquet.cli.output import answer, check_outputs, say, written
+from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
 NAME = "fit"
 HELP = "fit one model and write it to a file"
@@ -27,7 +27,7 @@ bosquet fit churn.parquet -t left --method random-forest --set n_estimators=300 
 cat a.csv | bosquet fit - -t y --drop id --holdout 0.2 --out a.bosquet
 """
 
-# Names of methods, as `bosquet study` has them, and the estimators without "Classifier" or "Regressor".
+# Names of methods as in `bosquet study`, and the estimators without "Classifier" or "Regressor".
 METHODS = {
     "gradient-boosting": "GradientBoosting",
     "random-forest": "RandomForest",
@@ -74,8 +74,8 @@ def run(arguments: Any) -> None:
     check_outputs([("--out", arguments.out)], [arguments.data, arguments.key_file])
     key = key_of(arguments)
     if not 0 <= arguments.holdout < 1:
-        raise UserError(f"--holdout {arguments.holdout} must be a share of the rows, 0 to 1")
-    table = learned_table(arguments)
+        raise UserError(f"--holdout {arguments.holdout} is invalid; pass a fraction in [0, 1)")
+    table = training_table(arguments)
     y = table.target.y
     score: dict[str, float] = {}
     if arguments.holdout:
@@ -84,7 +84,7 @@ def run(arguments: Any) -> None:
     start = time.perf_counter()
     model.fit(table.X, y)
     seconds = time.perf_counter() - start
-    with written(arguments.out) as place:
+    with write_atomically(arguments.out) as place:
         TableModel(model, table.tidier).save(place, key)
     size = os.path.getsize(arguments.out) if os.path.isfile(arguments.out) else 0
     rows, columns = table.X.shape
@@ -106,36 +106,38 @@ def run(arguments: Any) -> None:
         f"{arguments.out}: {arguments.method} for {table.target.name!r} ({table.target.task}), fitted to"
         f" {rows:,} rows of {columns:,} columns in {seconds:.2f} s; {size:,} bytes{shown}"
     )
-    answer(arguments, found, text)
+    print_result(arguments, found, text)
 
 
-def _shown(name: str, value: float, looked_for: str | None) -> str:
-    of = f" of {looked_for!r}" if name in ("precision", "recall") else ""
+def _shown(name: str, value: float, positive: str | None) -> str:
+    of = f" of {positive!r}" if name in ("precision", "recall") else ""
     return f"; {name.replace('_', ' ')}{of} {value:.4g}"
 
 
-def estimator_of(arguments: Any, of_classes: bool) -> Any:
-    """The unfitted estimator, with the parameters that were set."""
+def estimator_of(arguments: Any, is_classes: bool) -> Any:
+    """Return the unfitted estimator with the parameters of --set."""
     import bosquet
 
-    name = METHODS[arguments.method] + ("Classifier" if of_classes else "Regressor")
+    name = METHODS[arguments.method] + ("Classifier" if is_classes else "Regressor")
     model = getattr(bosquet, name)()
     known = model.get_params(deep=False)
     given = dict(_parameter(text) for text in arguments.set)
     for parameter in given:
         if parameter not in known:
-            told = hint(parameter, sorted(known), len(known))
-            raise UserError(f"--set: {arguments.method} has no parameter {parameter!r}; {told}")
-    usual: dict[str, Any] = {"random_state": arguments.seed}
+            known_ones = hint(parameter, sorted(known), len(known))
+            raise UserError(
+                f"--set: {arguments.method} has no parameter {parameter!r}; {known_ones}"
+            )
+    defaults: dict[str, Any] = {"random_state": arguments.seed}
     if "verbose" in known and sys.stderr.isatty() and not arguments.quiet:
-        usual["verbose"] = 1  # a bar with the time left
-    return model.set_params(**{k: v for k, v in usual.items() if k in known} | given)
+        defaults["verbose"] = 1  # a progress bar
+    return model.set_params(**{k: v for k, v in defaults.items() if k in known} | given)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UserError(f"--set {text!r} must be NAME=VALUE")
+        raise UserError(f"--set {text!r} is invalid; pass NAME=VALUE")
     words = {"none": None, "true": True, "false": False}
     if value.lower() in words:
         return name.strip(), words[value.lower()]
@@ -146,7 +148,7 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
-    """Scores on a test set, of a model fitted to the other rows."""
+    """Return the scores on a test set of a model fitted to the other rows."""
     from sklearn.model_selection import train_test_split
 
     target = table.target
@@ -160,17 +162,17 @@ def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
         )
     except ValueError as error:
         raise UserError(f"--holdout {arguments.holdout}: {error}") from None
-    say(arguments, f"fitting to {len(train):,} rows, testing on {len(test):,}")
+    print_note(arguments, f"fitting to {len(train):,} rows, testing on {len(test):,}")
     model = estimator_of(arguments, target.is_classes).fit(train, y)
-    said = model.predict(test)
+    predicted = model.predict(test)
     if not target.is_classes:
         from sklearn.metrics import r2_score, root_mean_squared_error
 
         return {
-            "rmse": float(root_mean_squared_error(truth, said)),
-            "r2": float(r2_score(truth, said)),
+            "rmse": float(root_mean_squared_error(truth, predicted)),
+            "r2": float(r2_score(truth, predicted)),
         }
-    scores = {"accuracy": float((said == truth).mean())}
+    scores = {"accuracy": float((predicted == truth).mean())}
     if target.task == "binary":
         from sklearn.metrics import precision_score, recall_score
 
@@ -178,8 +180,8 @@ def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
             "pos_label": target.classes[target.positive],
             "zero_division": 0.0,
         }
-        scores["precision"] = float(precision_score(truth, said, **of))
-        scores["recall"] = float(recall_score(truth, said, **of))
+        scores["precision"] = float(precision_score(truth, predicted, **of))
+        scores["recall"] = float(recall_score(truth, predicted, **of))
     if hasattr(model, "predict_proba"):
         from sklearn.metrics import log_loss, roc_auc_score
 

@@ -1,4 +1,4 @@
-"""`bosquet info`: this machine, or what is in a file."""
+"""`bosquet info`: describe this machine or the content of a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bosquet._text_table import text_table
 from bosquet.cli.arguments import table_argument
 from bosquet.cli.inputs import read
 from bosquet.cli.models import MODEL_FILE, PICKLE, begins_with, load_model, trust_arguments
-from bosquet.cli.output import answer
+from bosquet.cli.output import print_result
 
 NAME = "info"
 HELP = "print versions and machine; with a file, describe its content"
@@ -53,7 +53,7 @@ def run(arguments: Any) -> None:
 
 # ----------------------------------------------------------------------------------------- machine
 def machine() -> dict[str, Any]:
-    """Versions, cores and the instruction set that the core runs on."""
+    """Return versions, the number of cores and the instruction set of the C++ core."""
     from importlib.metadata import PackageNotFoundError, version
 
     from bosquet import __version__
@@ -86,14 +86,14 @@ def _machine(arguments: Any) -> None:
     ]
     for group in ("packages", "peers"):
         rows += [[name, version or "not installed"] for name, version in found[group].items()]
-    answer(arguments, found, "\n".join(text_table(rows, left=(0, 1))))
+    print_result(arguments, found, "\n".join(text_table(rows, left=(0, 1))))
 
 
 # ------------------------------------------------------------------------------------------- model
 def _model(arguments: Any, model: Any) -> None:
     tidier = getattr(model, "tidier", None)
     inner = model
-    if tidier is not None:  # of fit, or a study's choice
+    if tidier is not None:  # a TableModel, or the chosen model of a study
         inner = model.model if hasattr(model, "model") else model.estimator
     found: dict[str, Any] = {
         "file": arguments.data,
@@ -118,24 +118,24 @@ def _model(arguments: Any, model: Any) -> None:
         for key, value in found.items()
         if key != "features" and value is not None
     ]
-    listed = [[f"  {f['name']}", _of_plan(f)] for f in found["features"][:_SHOWN]]
+    listed = [[f"  {f['name']}", _plan_text(f)] for f in found["features"][:_SHOWN]]
     if len(found["features"]) > _SHOWN:
         listed.append([f"  ... and {len(found['features']) - _SHOWN} more", ""])
     lines = text_table(rows, left=(0, 1)) + text_table(listed, left=(0, 1))
-    answer(arguments, found, "\n".join(lines))
+    print_result(arguments, found, "\n".join(lines))
 
 
 def _written_by(path: str) -> str | None:
-    """The version that wrote a model file."""
-    from bosquet.io.models import written_by
+    """Return the version that wrote a model file."""
+    from bosquet.io.models import writer_version
 
     if not begins_with(path, MODEL_FILE):
         return None
     with open(path, "rb") as file:
-        return f"Bosquet {written_by(file.read())}"
+        return f"Bosquet {writer_version(file.read())}"
 
 
-def _of_plan(state: dict[str, Any]) -> str:
+def _plan_text(state: dict[str, Any]) -> str:
     kind = state.get("kind", "")
     if kind == "left out":
         return f"left out: {state.get('reason', '')}"
@@ -146,12 +146,12 @@ def _of_plan(state: dict[str, Any]) -> str:
 # ------------------------------------------------------------------------------------------- table
 def _table(arguments: Any, frame: Any) -> None:
     from bosquet.tables.columns import plan_column
-    from bosquet.tables.copies import Originals
+    from bosquet.tables.unique_rows import UniqueRows
 
-    originals = Originals(frame)
+    unique_rows = UniqueRows(frame)
     described: list[dict[str, Any]] = []
     for name, series in list(frame.items())[:_SHOWN]:
-        plan, note = plan_column(str(name), series, originals)
+        plan, note = plan_column(str(name), series, unique_rows)
         described.append(
             {
                 "name": str(name),
@@ -189,4 +189,4 @@ def _table(arguments: Any, frame: Any) -> None:
     more = f"\n... and {frame.shape[1] - _SHOWN} more columns" if frame.shape[1] > _SHOWN else ""
     text = f"{arguments.data}: {len(frame):,} rows, {frame.shape[1]:,} columns; {how}\n"
     lines = text_table([heading, *rows], left=(0, 1, 4, 5))
-    answer(arguments, found, text + "\n".join(lines) + more)
+    print_result(arguments, found, text + "\n".join(lines) + more)

@@ -1,4 +1,4 @@
-"""`bosquet predict`: a model's answers for new rows."""
+"""`bosquet predict`: predictions of a model for new rows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from typing import Any
 
 from bosquet._suggestions import hint
-from bosquet.cli.arguments import UserError, named_list, table_argument
+from bosquet.cli.arguments import UserError, comma_separated, table_argument
 from bosquet.cli.formulas import without_formulas
 from bosquet.cli.inputs import read
 from bosquet.cli.models import model_argument, table_model
-from bosquet.cli.output import check_outputs, json_text, say, written
+from bosquet.cli.output import check_outputs, json_text, print_note, write_atomically
 
 NAME = "predict"
 HELP = "predict new rows with a model file"
@@ -37,12 +37,13 @@ def arguments(parser: Any) -> None:
         "--out",
         "-o",
         metavar="FILE",
-        help="file to write, CSV or, if its name ends so, Parquet (default: standard output)",
+        help="file to write: Parquet if its name ends in .parquet or .pq, otherwise CSV"
+        " (default: standard output)",
     )
     parser.add_argument("--proba", action="store_true", help="write class probabilities too")
     parser.add_argument(
         "--keep",
-        type=named_list,
+        type=comma_separated,
         default=[],
         metavar="COLUMNS",
         help="columns of the table to copy to the output",
@@ -58,49 +59,51 @@ def run(arguments: Any) -> None:
     check_outputs([("--out", arguments.out)], [arguments.model, arguments.data, arguments.key_file])
     model = table_model(arguments.model, arguments)
     frame = read(arguments)
-    answers = answers_of(arguments, model, frame)
+    predictions = predictions_of(arguments, model, frame)
     if arguments.out is not None:
-        with written(arguments.out) as place:
+        with write_atomically(arguments.out) as place:
             if arguments.out.lower().endswith((".parquet", ".pq")):
-                answers.to_parquet(place, index=False)
+                predictions.to_parquet(place, index=False)
             else:
-                _write_csv(arguments, answers, place)
-        say(arguments, f"{arguments.out}: answers for {len(answers):,} rows")
+                _write_csv(arguments, predictions, place)
+        print_note(arguments, f"{arguments.out}: predictions for {len(predictions):,} rows")
         if arguments.json:
-            print(json_text({"out": arguments.out, "rows": len(answers)}))
+            print(json_text({"out": arguments.out, "rows": len(predictions)}))
     elif arguments.json:
-        print(json_text(answers.to_dict(orient="records")))
+        print(json_text(predictions.to_dict(orient="records")))
     else:
-        _write_csv(arguments, answers, sys.stdout, lineterminator="\n")
+        _write_csv(arguments, predictions, sys.stdout, lineterminator="\n")
 
 
-def _write_csv(arguments: Any, answers: Any, place: Any, **layout: Any) -> None:
+def _write_csv(arguments: Any, predictions: Any, place: Any, **layout: Any) -> None:
     if arguments.escape_formulas:
-        # Quoted, so that no cell is split in two where the spreadsheet takes another delimiter.
-        answers, layout["quoting"] = without_formulas(answers), csv.QUOTE_NONNUMERIC
-    answers.to_csv(place, index=False, **layout)
+        # Quoted, so that a spreadsheet with another delimiter does not split cells.
+        predictions, layout["quoting"] = without_formulas(predictions), csv.QUOTE_NONNUMERIC
+    predictions.to_csv(place, index=False, **layout)
 
 
-def answers_of(arguments: Any, model: Any, frame: Any) -> Any:
-    """A table of answers: kept columns, the prediction, probabilities."""
+def predictions_of(arguments: Any, model: Any, frame: Any) -> Any:
+    """Return a table of the kept columns, the predictions and the probabilities."""
     import pandas as pd
 
     names = [str(name) for name in frame.columns]
     absent = [name for name in arguments.keep if name not in names]
     if absent:
-        raise UserError(f"--keep: there is no column {absent[0]!r}; {hint(absent[0], names)}")
+        raise UserError(
+            f"--keep: column {absent[0]!r} is not in the table; {hint(absent[0], names)}"
+        )
     target = model.target or "prediction"
     columns = {name: frame[name].to_numpy() for name in arguments.keep}
     if target in columns:
         target = f"predicted {target}"
-    said = model.predict(frame)
-    if said.ndim == 2:
-        columns |= {f"{target}_{place}": said[:, place] for place in range(said.shape[1])}
+    predicted = model.predict(frame)
+    if predicted.ndim == 2:
+        columns |= {f"{target}_{place}": predicted[:, place] for place in range(predicted.shape[1])}
     else:
-        columns[target] = said
+        columns[target] = predicted
     if arguments.proba:
         if not model.is_classifier or not hasattr(model.model, "predict_proba"):
-            raise UserError(f"{arguments.model} gives no probabilities: leave --proba out")
+            raise UserError(f"{arguments.model} has no class probabilities; remove --proba")
         proba = model.predict_proba(frame)
         columns |= {f"P({label})": proba[:, place] for place, label in enumerate(model.classes_)}
     return pd.DataFrame(columns)

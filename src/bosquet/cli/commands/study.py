@@ -1,4 +1,4 @@
-"""`bosquet study`: from a table to a chosen, explained model."""
+"""`bosquet study`: tune and compare methods, and explain the chosen one."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from bosquet.cli.arguments import (
     UserError,
-    named_list,
-    positive,
+    comma_separated,
     positive_argument,
+    positive_int,
     table_argument,
     target_arguments,
 )
 from bosquet.cli.inputs import read
 from bosquet.cli.models import key_arguments, key_of
-from bosquet.cli.output import answer, check_outputs, say, written
+from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
 NAME = "study"
-HELP = "tune, compare, choose and explain methods; one page at the end"
+HELP = "tune and compare methods, choose and explain one, write an HTML report"
 DESCRIPTION = (
     "Explore a table, split it, tune the hyper-parameters of every method by cross-validation, compare the"
     " tuned methods on a test set, repeat on other splits, choose one by accuracy, robustness and"
@@ -29,28 +29,30 @@ DESCRIPTION = (
 EXAMPLES = """
 bosquet study churn.csv --target left --report churn.html --save churn.bosquet
 bosquet study houses.parquet -t price --budget 10m --metric mae --methods linear,cart,gradient-boosting
-bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # missing a fraud costs 50 false alarms
-bosquet study mail.csv -t kind --positive spam --metric f1     # F1 of spam, though spam is not the rarer
+bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # a missed fraud costs 50 false alarms
+bosquet study mail.csv -t kind --positive spam --metric f1     # F1 of spam, even if spam is not rarer
 bosquet study dose.csv -t died --tune-by bic --methods logistic,lda
-bosquet study claims.csv -t claims --exposure days             # the rate per day; predictions are counts
-bosquet study big.csv -t y --budget none --resume big.journal  # goes on where it was killed
+bosquet study claims.csv -t claims --exposure days             # fits a rate per day; predicts counts
+bosquet study big.csv -t y --budget none --resume big.study    # continues after an interruption
 """
 PICKLED = ".pkl"
 INCONCLUSIVE = 3  # exit code
-EXIT_CODES = """exit codes: 0 a conclusion was reached, also that no method is better than the constant;
-  3 no conclusion: no method is better than the constant, but methods were stopped by the time limit,
-  failed or were not reached
+EXIT_CODES = """
+exit codes:
+  0  a conclusion was reached; it may be that no method is better than the constant
+  3  no conclusion: no method is better than the constant, but some methods were stopped by the time limit,
+     failed or were not reached
 """
-WAYS = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
+SCHEMES = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
 
 
 def arguments(parser: Any) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.epilog = f"{parser.epilog or ''}\n{EXIT_CODES}"
-    _study_arguments(parser.add_argument_group("the study"))
+    _study_arguments(parser.add_argument_group("study"))
     _design_arguments(parser.add_argument_group("design of the rows"))
-    _output_arguments(parser.add_argument_group("what to write"))
+    _output_arguments(parser.add_argument_group("files to write"))
     key_arguments(parser, "sign the model file of --save with this key")
 
 
@@ -59,11 +61,12 @@ def _study_arguments(group: Any) -> None:
         "--budget",
         default="2m",
         metavar="TIME",
-        help="time limit, for example 90s, 2m or 1h30m; none: five splits, every candidate (default: 2m)",
+        help="time limit, for example 90s, 2m or 1h30m; none: no limit, five splits, all candidates"
+        " (default: 2m)",
     )
     group.add_argument(
         "--methods",
-        type=named_list,
+        type=comma_separated,
         metavar="A,B",
         help="comma-separated methods to try (default: all)",
     )
@@ -71,13 +74,13 @@ def _study_arguments(group: Any) -> None:
         "--metric",
         default="auto",
         metavar="NAME",
-        help="metric for tuning and comparison (default: by the kind of target)",
+        help="metric for tuning and comparison (default: depends on the target)",
     )
     group.add_argument(
         "--tune-by",
-        choices=WAYS,
+        choices=SCHEMES,
         metavar="WAY",
-        help=f"how hyper-parameters are tuned: {', '.join(WAYS)} (default: per method)",
+        help=f"how hyper-parameters are tuned: {', '.join(SCHEMES)} (default: depends on the method)",
     )
     group.add_argument(
         "--costs",
@@ -90,7 +93,7 @@ def _study_arguments(group: Any) -> None:
         "positive class of precision and recall, with two classes (default: the rarer class)",
     )
     group.add_argument(
-        "--repeats", type=positive, metavar="N", help="maximum number of train/test splits"
+        "--repeats", type=positive_int, metavar="N", help="maximum number of train/test splits"
     )
     group.add_argument("--jobs", type=int, metavar="N", help="parallel fits (default: 1)")
 
@@ -116,7 +119,7 @@ def _design_arguments(group: Any) -> None:
     )
     group.add_argument("--offset", metavar="COLUMN", help="offset: the logarithm of an exposure")
     group.add_argument(
-        "--split", metavar="COLUMN", help="fixed split: train and test, or fold numbers"
+        "--split", metavar="COLUMN", help="fixed split: the words train and test, or fold numbers"
     )
     group.add_argument(
         "--test",
@@ -142,7 +145,7 @@ def _output_arguments(group: Any) -> None:
     group.add_argument(
         "--resume",
         metavar="FILE",
-        help="checkpoint: keep results in this file and continue from it",
+        help="checkpoint file: results are stored in it, and a later run continues from it",
     )
 
 
@@ -150,11 +153,13 @@ def run(arguments: Any) -> int:
     report = None if arguments.no_report else arguments.report or default_report(arguments.data)
     outputs = [("--report", report), ("--resume", arguments.resume), ("--save", arguments.save)]
     if arguments.save and not arguments.save.endswith(PICKLED):
-        outputs.append(("--save", arguments.save + PICKLED))  # where it may have to go
+        outputs.append(("--save", arguments.save + PICKLED))  # used for a scikit-learn model
     check_outputs(outputs, [arguments.data, arguments.test, arguments.costs, arguments.key_file])
     key = key_of(arguments)
     if key is not None and (arguments.save or PICKLED).endswith(PICKLED):
-        raise UserError("a key signs a model file: give --save a name that does not end in .pkl")
+        raise UserError(
+            "a key signs a model file; pass --save with a name that does not end in .pkl"
+        )
     costs = None if arguments.costs is None else cost_matrix(arguments.costs)
     study = new_study(arguments, costs)
     frame = read(arguments)
@@ -178,7 +183,7 @@ def run(arguments: Any) -> int:
 
 
 def new_study(arguments: Any, costs: Any = None) -> Any:
-    """The study that the options ask for."""
+    """Return the study with the options of the command."""
     from bosquet import Study
 
     return Study(
@@ -198,14 +203,14 @@ def new_study(arguments: Any, costs: Any = None) -> Any:
 
 
 def budget_seconds(text: str) -> float | None:
-    """A budget as it is written on the command line."""
+    """Return the seconds of a budget of the command line, or None for no limit."""
     from bosquet.study.run.clock import seconds_of
 
     try:
         return None if text.lower() == "none" else seconds_of(_plain_number(text))
     except ValueError:
         raise UserError(
-            f"--budget {text}: not a time to work in; 90s, 2m and 1h30m are, and none, which counts instead"
+            f"--budget {text} is not a time; pass a time such as 90s, 2m or 1h30m, or none for no limit"
         ) from None
 
 
@@ -217,70 +222,70 @@ def _plain_number(text: str) -> Any:
 
 
 def finish(arguments: Any, study: Any, report: str | None, key: bytes | None = None) -> int:
-    """Write what was asked for, and print the result, also where it cannot be written: it took its time.
+    """Write the report and the model, print the result and return the exit code.
 
-    Returns the exit code.
+    The result is printed even if a file cannot be written, because the study took a long time.
     """
     lines = [str(study)]
     lines += [f"note: {note}" for note in study.record_["notes"]] if not arguments.quiet else []
     files: dict[str, str | None] = {"report": None, "model": None}
     try:
         if report is not None:
-            _page(report, study)
+            _write_report(report, study)
             files["report"] = report
-            lines.append(f"The page is {os.path.abspath(report)}")
+            lines.append(f"Report: {os.path.abspath(report)}")
         if arguments.save:
-            files["model"], told = _saved(arguments.save, study, key)
-            lines.append(told)
+            files["model"], message = _save_model(arguments.save, study, key)
+            lines.append(message)
             if arguments.json:
-                say(arguments, told)
+                print_note(arguments, message)
     finally:
-        answer(arguments, {**study.record_, "files": files}, "\n".join(lines))
+        print_result(arguments, {**study.record_, "files": files}, "\n".join(lines))
     return INCONCLUSIVE if study.record_["verdict"]["kind"] == "inconclusive" else 0
 
 
-def _page(path: str, study: Any) -> None:
+def _write_report(path: str, study: Any) -> None:
     try:
         study.report(path)
-    except OSError as error:  # which says all there is to say
+    except OSError as error:  # its message is complete
         raise UserError(str(error.strerror or error)) from None
 
 
-def _saved(path: str, study: Any, key: bytes | None) -> tuple[str, str]:
-    """Writes the chosen model; the file's name, and a sentence that says how it is used.
+def _save_model(path: str, study: Any, key: bytes | None) -> tuple[str, str]:
+    """Write the chosen model; return the name of the file and a sentence on how to use it.
 
-    A model file holds Bosquet's own models alone; so that none is lost, another is pickled beside it, with
-    the preparation of its table and its way to decide.
+    A model file can store only models of Bosquet. Another model is written as a pickle, with the
+    preparation of its table and its decision threshold or costs.
     """
     reason = ""
     if not path.endswith(PICKLED):
         try:
-            with written(path) as place:
+            with write_atomically(path) as place:
                 study.save(place, key)
-            return path, f"The model is {os.path.abspath(path)}: bosquet predict {path} NEW.csv"
+            return path, f"Model: {os.path.abspath(path)} (use: bosquet predict {path} NEW.csv)"
         except ValueError:
-            why = f"{study.best_.title} is not wholly Bosquet's own, and a model file holds nothing else"
+            why = f"{study.best_.title} contains scikit-learn estimators, which a model file cannot store"
             if study.best_.offset is not None:
-                why = f"a model file does not hold a model with an {study.best_.offset.kind}"
-            reason = f"{path} is not written: {why}. "
+                why = f"a model file cannot store a model with an {study.best_.offset.kind}"
+            reason = f"{path} was not written: {why}. "
             reason += "A pickle cannot be signed. " if key is not None else ""
             path += PICKLED
-    with written(path) as place, open(place, "wb") as file:
+    with write_atomically(path) as place, open(place, "wb") as file:
         pickle.dump(study.best_, file)
     return path, (
-        f"{reason}The model, with the preparation of its table, is the pickle {os.path.abspath(path)}:"
-        f" bosquet predict {path} NEW.csv --trust"
+        f"{reason}Model, with the preparation of its table, as a pickle: {os.path.abspath(path)}"
+        f" (use: bosquet predict {path} NEW.csv --trust)"
     )
 
 
 def default_report(data: str) -> str:
-    """A page beside nothing: in the working folder, named after the table."""
+    """Return the default name of the report, after the table, in the working directory."""
     stem = "table" if data == "-" else Path(data).name.split(".")[0] or "table"
     return f"{stem}-report.html"
 
 
 def cost_matrix(text: str) -> list[list[float]]:
-    """Costs as "0,5;1,0", or a file of such lines.
+    """Read a cost matrix from text such as "0,5;1,0" or from a CSV file.
 
     Examples
     --------
@@ -294,14 +299,17 @@ def cost_matrix(text: str) -> list[list[float]]:
         try:
             text = Path(text).read_text(encoding="utf-8-sig").strip().replace("\n", ";")
         except (OSError, UnicodeError) as error:
-            raise UserError(f"{where}: cannot be read: {error}") from None
+            raise UserError(f"{where} cannot be read: {error}") from None
     rows = [[cell.strip() for cell in row.split(",")] for row in text.split(";") if row.strip()]
     try:
         costs = [[float(cell) for cell in row] for row in rows]
     except ValueError:
         raise UserError(
-            f'{where}: {text[:40]!r} is neither a file nor numbers such as "0,5;1,0"'
+            f'{where}: {text[:40]!r} is neither a file nor a matrix such as "0,5;1,0"'
         ) from None
     if not costs or any(len(row) != len(costs) for row in costs):
-        raise UserError(f'{where}: a row and a column for each class, such as "0,5;1,0"')
+        raise UserError(
+            f"{where}: the cost matrix is not square; pass one row and one column per class, such as"
+            ' "0,5;1,0"'
+        )
     return costs

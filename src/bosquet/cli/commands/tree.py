@@ -1,12 +1,12 @@
-"""`bosquet tree`: one tree, pruned, to be read."""
+"""`bosquet tree`: grow, prune and print one tree."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bosquet.cli.arguments import positive, table_argument, target_arguments
-from bosquet.cli.inputs import learned_table
-from bosquet.cli.output import answer, check_outputs, say, written
+from bosquet.cli.arguments import positive_int, table_argument, target_arguments
+from bosquet.cli.inputs import training_table
+from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
 NAME = "tree"
 HELP = "grow and prune one tree; print it as text, SQL, Python, Graphviz or PNG"
@@ -19,17 +19,17 @@ bosquet tree titanic.csv --target survived --drop boat,body
 bosquet tree houses.csv -t price --leaves 8 --sql
 bosquet tree iris.csv -t species --png tree.png
 """
-MOST_LEVELS = 30  # of a category, in a question that one reads
+MAX_LEVELS = 30  # of a category; splits on more levels are not readable
 
 
 def arguments(parser: Any) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument(
-        "--rule", choices=("min", "1se"), default="1se", help="rule of pruning (default: 1se)"
+        "--rule", choices=("min", "1se"), default="1se", help="pruning rule (default: 1se)"
     )
-    parser.add_argument("--leaves", type=positive, metavar="N", help="maximum number of leaves")
-    parser.add_argument("--depth", type=positive, metavar="N", help="maximum depth")
+    parser.add_argument("--leaves", type=positive_int, metavar="N", help="maximum number of leaves")
+    parser.add_argument("--depth", type=positive_int, metavar="N", help="maximum depth")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--dot", action="store_true", help="print Graphviz code")
     form.add_argument("--sql", action="store_true", help="print an SQL expression")
@@ -42,7 +42,7 @@ def arguments(parser: Any) -> None:
 
 def run(arguments: Any) -> None:
     check_outputs([("--png", arguments.png), ("--out", arguments.out)], [arguments.data])
-    table = learned_table(arguments)
+    table = training_table(arguments)
     X = _readable(arguments, table.X)
     model = _fitted(arguments, X, table.target)
     pruned = model.pruning_table_
@@ -52,10 +52,10 @@ def run(arguments: Any) -> None:
         _draw(model, arguments.png)
         text = f"{arguments.png}: {about}"
     else:
-        say(arguments, about)
+        print_note(arguments, about)
         text = _text(arguments, model)
     if arguments.out:
-        with written(arguments.out) as place:
+        with write_atomically(arguments.out) as place:
             place.write_text(text + "\n", encoding="utf-8")
         text = f"{arguments.out}: {about}"
     rules = [
@@ -67,7 +67,7 @@ def run(arguments: Any) -> None:
         }
         for r in model.rules()
     ]
-    answer(
+    print_result(
         arguments,
         {"leaves": leaves, "leaves_unpruned": full, "target": table.target.name, "rules": rules},
         text,
@@ -75,15 +75,15 @@ def run(arguments: Any) -> None:
 
 
 def _readable(arguments: Any, X: Any) -> Any:
-    """The columns without categories of so many levels that no question about them can be read."""
+    """Return the columns without categories that have too many levels for readable splits."""
     many = [
-        name for name in X if X[name].dtype.name == "category" and X[name].nunique() > MOST_LEVELS
+        name for name in X if X[name].dtype.name == "category" and X[name].nunique() > MAX_LEVELS
     ]
     if not many or len(many) == X.shape[1]:
         return X
-    say(
+    print_note(
         arguments,
-        f"note: {', '.join(many)}: more than {MOST_LEVELS} levels, too many to read; left out",
+        f"note: {', '.join(many)}: left out, because more than {MAX_LEVELS} levels are not readable",
     )
     return X.drop(columns=many)
 
@@ -123,8 +123,8 @@ def _draw(model: Any, path: str) -> None:
     try:
         import matplotlib
     except ImportError:
-        raise ImportError("a picture needs matplotlib: pip install bosquet[study]") from None
+        raise ImportError("--png needs matplotlib; run: pip install bosquet[study]") from None
     matplotlib.use("Agg")
     axes = model.plot()
-    with written(path) as place:
+    with write_atomically(path) as place:
         axes.figure.savefig(place, format="png", dpi=150, bbox_inches="tight")

@@ -1,4 +1,4 @@
-"""`bosquet verify`: whether a model file is whole."""
+"""`bosquet verify`: check a model file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from bosquet.cli.arguments import UserError
 from bosquet.cli.models import MODEL_FILE, begins_with, load_model, model_argument
-from bosquet.cli.output import answer
+from bosquet.cli.output import print_result
 
 NAME = "verify"
 HELP = "check a model file"
@@ -28,17 +28,20 @@ def arguments(parser: Any) -> None:
 
 def run(arguments: Any) -> None:
     from bosquet import __version__
-    from bosquet.io.models import model_bytes, written_by
-    from bosquet.io.signatures import is_signed, unsigned
+    from bosquet.io.models import model_bytes, writer_version
+    from bosquet.io.signatures import is_signed, strip_signature
 
     model = load_model(arguments.model, arguments)
     if not begins_with(arguments.model, MODEL_FILE):
         return _pickled(arguments, model)
     with open(arguments.model, "rb") as file:
         data = file.read()
-    version = written_by(data)
-    if version == __version__ and model_bytes(model) != unsigned(data, None):
-        raise UserError(f"{arguments.model}: written again it is another file; it was made by hand")
+    version = writer_version(data)
+    if version == __version__ and model_bytes(model) != strip_signature(data, None):
+        raise UserError(
+            f"{arguments.model}: writing the model again gives different bytes; the file was not written by"
+            " Bosquet"
+        )
     inner = getattr(model, "model", model)
     name = type(inner).__name__
     size = os.path.getsize(arguments.model)
@@ -53,21 +56,21 @@ def run(arguments: Any) -> None:
         "written_by": version,
         "signature": signature,
     }
-    answer(
+    print_result(
         arguments,
         found,
-        f"{arguments.model}: a whole model file, {name}, {size:,} bytes, written by Bosquet {version};"
+        f"{arguments.model}: a valid model file, {name}, {size:,} bytes, written by Bosquet {version};"
         f" {signature}",
     )
     return None
 
 
 def _pickled(arguments: Any, model: Any) -> None:
-    """Of a pickle there is no more to say than that it loads."""
+    """Report that a pickle can be loaded, which is all that can be checked."""
     name, size = repr(model), os.path.getsize(arguments.model)
-    answer(
+    print_result(
         arguments,
         {"model": arguments.model, "whole": None, "estimator": name, "bytes": size},
-        f"{arguments.model}: a pickle that loads, {name}, {size:,} bytes; it has no checksum, so that whether"
-        " it is as it was written cannot be told",
+        f"{arguments.model}: a pickle that can be loaded, {name}, {size:,} bytes; it has no checksum, so"
+        " changes since it was written cannot be detected",
     )

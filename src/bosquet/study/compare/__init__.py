@@ -1,1 +1,1 @@
-"""Comparison of methods: intervals, ranking, verdict, choice, the leaderboard."""
+"""Comparison of methods: intervals, ranking, verdict, choice, leaderboard, test table."""

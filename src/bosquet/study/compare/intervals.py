@@ -1,14 +1,14 @@
-"""How sure a difference between two methods is.
+"""Confidence intervals of scores and of differences between methods.
 
-Over repeated splits the scores of methods are paired split by split, and their mean difference has the
-corrected interval of Nadeau and Bengio: training parts share rows, so that the splits say less than as many
-independent ones would. With fewer splits than five, rows of the first test part are drawn anew instead; that
-interval does not know how scores change with the training rows.
+Over repeated splits the scores of two methods are paired by split, and their mean difference has the
+corrected interval of Nadeau and Bengio: training sets share rows, so that the splits are not independent.
+With fewer than five splits the interval comes from a bootstrap of the test rows of the first split; it does
+not include the variation over training sets.
 
-Differences to the best are tested all at once: their intervals are wider than that of a single comparison,
-so that noise alone makes any method "significantly worse" in one study of twenty (Dunnett's critical value
-over splits, the quantile of the largest deviation over draws). That the best was selected by the same
-scores is not corrected for.
+Differences to the best are tested simultaneously. Their intervals are wider than that of a single comparison,
+so that by chance alone some method is "significantly worse" in one study out of twenty: over splits with
+Dunnett's critical value, over bootstrap draws with the quantile of the largest deviation. The selection of
+the best by the same scores is not corrected for.
 
 >>> from bosquet.study.compare.intervals import corrected_interval
 >>> [round(bound, 3) for bound in corrected_interval([0.1, 0.2, 0.15, 0.12], n_train=80, n_test=20)]
@@ -26,15 +26,15 @@ import numpy as np
 
 from bosquet.study.metrics.scoring import Metric
 from bosquet.study.record import Difference
-from bosquet.study.table.design_splits import FEWEST_BLOCKS
+from bosquet.study.table.design_splits import MIN_BLOCKS
 
 CONFIDENCE = 0.95
-# The corrected interval of two splits rests on one degree of freedom and is 12.7 deviations wide either way,
-# that of three 4.3: it would tell next to nothing apart.
+# With two splits the corrected interval has one degree of freedom and a half width of 12.7 standard errors,
+# with three splits 4.3: hardly any difference would be significant.
 FEWEST_SPLITS = 5
 DRAWS = 400
 FEWEST_DRAWS = 200
-# Rows times draws that are kept as a table of bytes.
+# Rows times draws that are stored as one byte each.
 MOST_COUNTS = 8_000_000
 
 
@@ -46,11 +46,11 @@ def corrected_interval(
     confidence: float = CONFIDENCE,
     critical: float | None = None,
 ) -> tuple[float, float]:
-    r"""An interval of the mean of scores, or of paired differences, over J random splits,
+    r"""Return a confidence interval of the mean score, or paired difference, over J random splits,
 
     .. math:: \bar d \pm t_{J-1} \sqrt{\left(\frac1J + \frac{n_{test}}{n_{train}}\right) S^2} .
 
-    `critical` takes the place of the quantile of t where several intervals are to hold at once.
+    For simultaneous intervals `critical` replaces the quantile of t.
 
     References
     ----------
@@ -68,11 +68,11 @@ def corrected_interval(
 
 @cache
 def dunnett_critical_value(comparisons: int, freedom: int, confidence: float = CONFIDENCE) -> float:
-    r"""Dunnett's two-sided critical value: the bound of the largest of several \|t\| that share a control.
+    r"""Return Dunnett's two-sided critical value: a bound on the largest \|t\| over several comparisons.
 
-    Differences to one control correlate by 1/2. With Z and Z\ :sub:`0` standard normal and s the root of a
-    chi-square over its degrees of freedom, the probability that all :math:`|Z_i - Z_0| \le \sqrt2\, c\, s` is
-    integrated over :math:`Z_0` and s.
+    The comparisons share a control, so their differences have correlation 1/2. With Z and Z\ :sub:`0`
+    standard normal and s the root of a chi-square over its degrees of freedom, the probability that all
+    :math:`|Z_i - Z_0| \le \sqrt2\, c\, s` is integrated over :math:`Z_0` and s.
 
     References
     ----------
@@ -105,24 +105,26 @@ def dunnett_critical_value(comparisons: int, freedom: int, confidence: float = C
 def next_block_interval(
     scores: Sequence[float], within: tuple[float, float] = (-math.inf, math.inf)
 ) -> tuple[float, float] | None:
-    r"""An interval for the score on the next block of time, from those on J blocks; None for J < 3.
+    r"""Return a prediction interval for the score on the next block of time, from J blocks; None for J < 3.
 
-    A prediction interval of one more score, not an interval of their mean: blocks differ as the future will.
-    If scores vary about a level, the next one is in the first of two intervals; if they wander, so that
-    it starts from the latest, in the second. It is not known which, and the hull of both is returned:
+    The interval is for one further score, not for the mean of the scores. The first of the following
+    intervals is for scores that vary about a level, the second for scores that drift. Which of them applies
+    is unknown, so the hull of both is returned:
 
     .. math:: \bar s \pm t_{J-1} \sqrt{1 + \tfrac1J}\, S \quad\text{and}\quad s_J \pm t_{J-1} D ,
 
     with S the standard deviation of the scores and D the root mean square of the differences between
     neighbouring blocks.
 
-    A bound of the scores (`within`) is approached on a logarithmic scale: no error is negative, and the lower
-    end is that of the logarithms of the errors.
+    Towards a bound of the metric (`within`) the interval is computed on the logarithm of the distance to the
+    bound, so that for example no negative error is predicted.
 
     Parameters
     ----------
-    scores : the latest block first
-    within : scores that there can be
+    scores : sequence of float
+        The scores, the latest block first.
+    within : (float, float)
+        The range of the metric.
 
     Examples
     --------
@@ -132,19 +134,19 @@ def next_block_interval(
     >>> [round(bound, 2) for bound in next_block_interval([1.3, 1.2, 1.1, 1.0, 0.9], (0.0, float("inf")))]
     [0.7, 1.58]
     """
-    if len(scores) < FEWEST_BLOCKS:
+    if len(scores) < MIN_BLOCKS:
         return None
     s = np.asarray(scores, dtype=float)
-    low, high = _of_next(s)
+    low, high = _next_value_interval(s)
     if np.isfinite(within[0]) and (s > within[0]).all():
-        low = max(low, within[0] + math.exp(_of_next(np.log(s - within[0]))[0]))
+        low = max(low, within[0] + math.exp(_next_value_interval(np.log(s - within[0]))[0]))
     if np.isfinite(within[1]) and (s < within[1]).all():
-        high = min(high, within[1] - math.exp(_of_next(np.log(within[1] - s))[0]))
+        high = min(high, within[1] - math.exp(_next_value_interval(np.log(within[1] - s))[0]))
     return low, high
 
 
-def _of_next(s: np.ndarray) -> tuple[float, float]:
-    """The interval of one more value of a series, the latest first, that varies about a level or wanders."""
+def _next_value_interval(s: np.ndarray) -> tuple[float, float]:
+    """Return the prediction interval of one further value of a series, the latest value first."""
     from scipy.stats import t
 
     quantile = float(t.ppf((1 + CONFIDENCE) / 2, len(s) - 1))
@@ -154,40 +156,38 @@ def _of_next(s: np.ndarray) -> tuple[float, float]:
 
 
 @dataclass
-class TestRows:
-    """The first split's test rows, and how often each is in each of a number of draws."""
-
-    __test__ = False  # not for pytest to collect
+class BootstrapDraws:
+    """Bootstrap draws of test rows: `counts` has the number of times each row is in each draw."""
 
     y: np.ndarray
     metric: Metric
-    times: np.ndarray  # (draws, rows)
+    counts: np.ndarray  # (draws, rows)
     weight: np.ndarray | None = None
 
     @classmethod
-    def drawn(
+    def draw(
         cls,
         y: np.ndarray,
         metric: Metric,
         seed: int,
         group: np.ndarray | None = None,
         weight: np.ndarray | None = None,
-    ) -> TestRows:
-        """Draws of as many rows, or groups, as there are, with replacement; the same for every method."""
+    ) -> BootstrapDraws:
+        """Draw rows, or whole groups, with replacement; a draw has as many as the test rows have."""
         random = np.random.default_rng(seed)
         n = len(y)
         draws = min(DRAWS, max(FEWEST_DRAWS, MOST_COUNTS // n))
-        times = np.empty((draws, n), dtype=np.uint8)
+        counts = np.empty((draws, n), dtype=np.uint8)
         unit = np.arange(n) if group is None else np.unique(group, return_inverse=True)[1]
         units = int(unit.max()) + 1
         for draw in range(draws):
-            times[draw] = np.bincount(random.integers(units, size=units), minlength=units)[unit]
-        return cls(y, metric, times, weight)
+            counts[draw] = np.bincount(random.integers(units, size=units), minlength=units)[unit]
+        return cls(y, metric, counts, weight)
 
-    def scores(self, answer: np.ndarray) -> np.ndarray:
-        """The score of the answers on each draw."""
-        times = self.times if self.weight is None else self.times * self.weight
-        return self.metric.scores_of_draws(self.y, answer, times)
+    def scores(self, predictions: np.ndarray) -> np.ndarray:
+        """Return the score of the predictions on each draw."""
+        counts = self.counts if self.weight is None else self.counts * self.weight
+        return self.metric.bootstrap_scores(self.y, predictions, counts)
 
 
 def difference_over_splits(
@@ -198,7 +198,7 @@ def difference_over_splits(
     n_test: int,
     comparisons: int = 1,
 ) -> Difference:
-    """This method minus the best over the same splits, one of several comparisons made at once."""
+    """Return the difference of a method to the best over the same splits, one of several `comparisons`."""
     d = np.asarray(scores, dtype=float) - np.asarray(best, dtype=float)
     critical = dunnett_critical_value(comparisons, len(d) - 1)
     low, high = corrected_interval(d, n_train=n_train, n_test=n_test, critical=critical)
@@ -208,12 +208,11 @@ def difference_over_splits(
 def differences_over_rows(
     means: Sequence[float], seen: Sequence[float], drawn: Sequence[np.ndarray]
 ) -> list[Difference]:
-    """Several methods minus the best, where there are too few splits to go by: from draws of test rows.
+    """Return the differences of several methods to the best, with intervals from bootstrap draws.
 
-    `means` are differences over the splits, `seen` those of the first split, `drawn` those of each draw of
-    its test rows. The intervals hold at once: half widths are standard deviations over the draws times the
-    quantile of the largest deviation, in standard deviations, that a draw has in any of the differences
-    (max-t).
+    `means` are the mean differences over the splits, `seen` those of the first split, `drawn` those of each
+    draw of its test rows. The intervals are simultaneous (max-t): a half width is the standard deviation over
+    the draws times the quantile of the largest standardised deviation over all differences.
     """
     off = np.array([np.asarray(d, dtype=float) - s for d, s in zip(drawn, seen, strict=True)])
     deviation = np.sqrt(np.nanmean(np.where(np.isfinite(off), off, np.nan) ** 2, axis=1))
@@ -235,17 +234,17 @@ def interval_of(
     n_test: int,
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[float] | None:
-    """The interval of a method's own mean score, as far as it lies within the scores that there can be."""
+    """Return the confidence interval of the mean score of a method, clipped to the range of the metric."""
     if len(scores) >= FEWEST_SPLITS:
         found = corrected_interval(scores, n_train=n_train, n_test=n_test)
     elif drawn is None:
         return None
     else:
-        found = _spread_about(float(np.mean(scores)), drawn, float(scores[0]))
+        found = _bootstrap_interval(float(np.mean(scores)), drawn, float(scores[0]))
     return [min(max(bound, within[0]), within[1]) for bound in found]
 
 
-def _spread_about(mean: float, drawn: np.ndarray, seen: float) -> tuple[float, float]:
+def _bootstrap_interval(mean: float, drawn: np.ndarray, seen: float) -> tuple[float, float]:
     tail = (1 - CONFIDENCE) / 2
     drawn = drawn[np.isfinite(drawn)]
     if not drawn.size:
@@ -255,10 +254,10 @@ def _spread_about(mean: float, drawn: np.ndarray, seen: float) -> tuple[float, f
 
 
 def untested(mean: float) -> Difference:
-    """A difference between methods that were trained on different rows."""
+    """Return a difference without a test, for methods that were trained on different rows."""
     return {"mean": mean, "low": None, "high": None, "distinguishable": False}
 
 
 def _difference(mean: float, low: float, high: float) -> Difference:
-    apart = bool(low > 0 or high < 0)
-    return {"mean": mean, "low": low, "high": high, "distinguishable": apart}
+    significant = bool(low > 0 or high < 0)
+    return {"mean": mean, "low": low, "high": high, "distinguishable": significant}

@@ -1,4 +1,4 @@
-"""The table of a study: a row for each method, as a frame, as text and as HTML."""
+"""The leaderboard of a study, one row per method: as a data frame, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from bosquet._text_table import text_table
 from bosquet.study.exploration.alarms import alarms
-from bosquet.study.metrics.formatting import figure
+from bosquet.study.metrics.formatting import format_score
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.table.frames import pandas_or_error
 
 
 def leaderboard(record: Record) -> Any:
-    """The methods of a record as a pandas frame, best first, indexed by name.
+    """Return the methods of a record as a pandas frame, best first, indexed by name.
 
     Columns: `title`, the metric's mean with `low` and `high`; `difference` to the best with
     `difference_low`, `difference_high` and whether it is `distinguishable`; all other metrics; `splits`,
@@ -49,11 +49,11 @@ def _row(record: Record, method: MethodRecord) -> dict[str, Any]:
     }
 
 
-HEADINGS = ("method", "{metric}", "95 % interval", "difference to the best", "fit", "")
+HEADINGS = ("method", "{metric}", "95 % interval", "difference to the best", "fit time", "")
 
 
 def cells(record: Record) -> list[list[str]]:
-    """The leaderboard as text: a heading, then a line for each method."""
+    """Return the leaderboard as text cells: a heading, then one line per method."""
     metric = record["metric"]["title"]
     lines = [[heading.format(metric=metric) for heading in HEADINGS]]
     for method in record["methods"]:
@@ -66,15 +66,17 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
         return [method["title"], "", "", "", "", f"{method['status']}: {method['message']}"]
     interval = method["interval"]
     difference = method["difference"]
-    told = "best" if method["name"] == record["comparison"]["best"] else "not compared"
+    to_best = "best" if method["name"] == record["comparison"]["best"] else "not compared"
     if difference is not None:
-        told = figure(difference["mean"], 3, signed=True)
+        to_best = format_score(difference["mean"], 3, signed=True)
         low, high = difference["low"], difference["high"]
         if low is not None and high is not None:
-            told += f" [{figure(low, 3, signed=True)} to {figure(high, 3, signed=True)}]"
-            told += "" if difference["distinguishable"] else "  not significant"
+            to_best += (
+                f" [{format_score(low, 3, signed=True)} to {format_score(high, 3, signed=True)}]"
+            )
+            to_best += "" if difference["distinguishable"] else "  not significant"
         else:
-            told += "  not tested: other training rows"
+            to_best += "  not tested: different training rows"
     marks = []
     winner = record["winner"]
     if winner is not None and winner["name"] == method["name"]:
@@ -85,37 +87,37 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
         marks.append(f"on {method['rows_used']:,} rows")
     return [
         method["title"],
-        figure(method["mean"]),
-        "" if interval is None else f"[{figure(interval[0])} to {figure(interval[1])}]",
-        told,
+        format_score(method["mean"]),
+        "" if interval is None else f"[{format_score(interval[0])} to {format_score(interval[1])}]",
+        to_best,
         f"{method['fit_seconds']:.1f} s",
         ", ".join(marks),
     ]
 
 
 def as_text(record: Record) -> str:
-    """The leaderboard in columns, with what was chosen and why."""
+    """Return the leaderboard as text, with the choice and its reasons."""
     lines = cells(record)
     text = text_table(lines, left=range(len(lines[0])))
     winner = record["winner"]
-    first = [f"Look here first: {one['message']}" for one in alarms(record["exploration"])]
+    warnings = [f"Warning: {one['message']}" for one in alarms(record["exploration"])]
     why = ["", winner["why"], *final_rows(record)] if winner else []
     tested = [on_test_table(record)] if record.get("test_table") else []
-    return "\n".join([summary(record), *first, "", *text, *why, *tested])
+    return "\n".join([summary(record), *warnings, "", *text, *why, *tested])
 
 
-_OF_DESIGN = {
+_DESIGN_TEXTS = {
     "time": "by time",
     "group": "by group",
-    "split": "as given",
-    "weight": "rows weighted",
+    "split": "given split",
+    "weight": "with weights",
     "offset": "with an offset",
-    "exposure": "by exposure",
+    "exposure": "with an exposure",
 }
 
 
 def final_rows(record: Record) -> list[str]:
-    """A sentence if the model that is kept was not fitted to all rows."""
+    """Return a sentence if the final model was not fitted to all rows."""
     final = record["final"]
     if final["rows"] >= final["of"]:
         return []
@@ -123,14 +125,14 @@ def final_rows(record: Record) -> list[str]:
 
 
 def summary(record: Record) -> str:
-    """What was studied, in one line."""
+    """Return one line on the table, the splits and the time of a study."""
     tests = f"{record['n_test']:,} test rows"
     splits = f"1 split with {tests}"
     if record["repeats"] > 1:
         splits = f"{record['repeats']} splits with {tests} each"
     design = record.get("design")
     if design is not None:
-        splits += f" ({', '.join(_OF_DESIGN[option] for option in design['columns'])})"
+        splits += f" ({', '.join(_DESIGN_TEXTS[option] for option in design['columns'])})"
     return (
         f"{record['title']}: {record['n_rows']:,} rows, {record['task']}, {splits},"
         f" {record['seconds']:.0f} s"
@@ -138,7 +140,7 @@ def summary(record: Record) -> str:
 
 
 def on_test_table(record: Record) -> str:
-    """What the test table showed, beside what the study promised; "" without a test table."""
+    """Return sentences that compare the score on the test table with that of the splits, or ""."""
     found = record.get("test_table")
     if found is None:
         return ""
@@ -146,24 +148,27 @@ def on_test_table(record: Record) -> str:
     score = found["metrics"][metric["name"]]
     low, high = found["interval"]
     weighted = " (weighted)" if found["weighted"] else ""
-    said = (
-        f"On the {found['n_rows']:,} rows of the test table{weighted}: {metric['title']} {figure(score)}"
-        f" (95 % interval {figure(low)} to {figure(high)})."
+    text = (
+        f"On the {found['n_rows']:,} rows of the test table{weighted}: {metric['title']}"
+        f" {format_score(score)} (95 % interval {format_score(low)} to {format_score(high)})."
     )
     if found["unknown_classes"]:
-        said += f" {found['unknown_classes']:,} rows of classes that the model does not know are left out."
+        text += f" {found['unknown_classes']:,} rows of unknown classes are not scored."
     promised = found["promised"]
     if promised is None:
-        return said
-    said += f" The splits of the study gave {figure(promised[0])} to {figure(promised[1])}"
+        return text
+    text += (
+        f" The interval from the splits of the study is {format_score(promised[0])} to"
+        f" {format_score(promised[1])}"
+    )
     if high < promised[0] or low > promised[1]:
         better = (low > promised[1]) == metric["higher_is_better"]
-        return f"{said}: the test rows score {'better' if better else 'worse'} than rows of the table do."
-    return f"{said}."
+        return f"{text}: the score on the test table is {'better' if better else 'worse'}."
+    return f"{text}."
 
 
 def as_html(record: Record) -> str:
-    """The leaderboard for a notebook."""
+    """Return the leaderboard as HTML for a notebook."""
     heading, *lines = [[html.escape(cell) for cell in line] for line in cells(record)]
     head = "".join(f"<th style='text-align:left'>{cell}</th>" for cell in heading)
     body = "".join(
@@ -171,14 +176,14 @@ def as_html(record: Record) -> str:
         for line in lines
     )
     winner = record["winner"]
-    told = " ".join([winner["why"], *final_rows(record)]) if winner else ""
-    why = f"<p>{html.escape(told)}</p>" if winner else ""
+    reasons = " ".join([winner["why"], *final_rows(record)]) if winner else ""
+    why = f"<p>{html.escape(reasons)}</p>" if winner else ""
     why += f"<p>{html.escape(on_test_table(record))}</p>" if record.get("test_table") else ""
-    first = "".join(
-        f"<p><b>Look here first:</b> {html.escape(one['message'])}</p>"
+    warnings = "".join(
+        f"<p><b>Warning:</b> {html.escape(one['message'])}</p>"
         for one in alarms(record["exploration"])
     )
     return (
-        f"<div><p><b>{html.escape(summary(record))}</b></p>{first}"
+        f"<div><p><b>{html.escape(summary(record))}</b></p>{warnings}"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{why}</div>"
     )

@@ -1,4 +1,4 @@
-"""From outcomes to rows of the table: means, intervals, differences to the best, in order."""
+"""The ranking of methods: mean scores, intervals and differences to the best, from the outcomes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from bosquet.study.compare.intervals import (
     CONFIDENCE,
     FEWEST_SPLITS,
-    TestRows,
+    BootstrapDraws,
     difference_over_splits,
     differences_over_rows,
     interval_of,
@@ -28,14 +28,14 @@ from bosquet.study.tuning.thresholds import Decision
 
 
 def ranked(schedule: Schedule, methods: Sequence[Method]) -> tuple[list[MethodRecord], Comparison]:
-    """A record for each method, best first, those without a score last; and how they were compared."""
+    """Return one record per method, best first and those without a score last, and the comparison."""
     rows = [_row(method, schedule.outcomes(method)) for method in methods]
     metric = schedule.study.metric
-    done = [row for row in rows if row["mean"] is not None]
-    done.sort(key=lambda row: -metric.sign * _mean(row))
-    waiting = [row for row in rows if row["mean"] is None]
-    comparison = _compare(schedule, {method.name: method for method in methods}, done)
-    return [*done, *waiting], comparison
+    scored = [row for row in rows if row["mean"] is not None]
+    scored.sort(key=lambda row: -metric.sign * _mean(row))
+    unscored = [row for row in rows if row["mean"] is None]
+    comparison = _compare(schedule, {method.name: method for method in methods}, scored)
+    return [*scored, *unscored], comparison
 
 
 def _mean(row: MethodRecord) -> float:
@@ -45,7 +45,7 @@ def _mean(row: MethodRecord) -> float:
 
 def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
     done = [outcome for outcome in outcomes if outcome.status == "done"]
-    first = outcomes[0] if outcomes else Outcome(method.name, 0, "not reached", "it was not tried")
+    first = outcomes[0] if outcomes else Outcome(method.name, 0, "not reached", "it was not run")
     scores = [float(outcome.score) for outcome in done if outcome.score is not None]
     row: MethodRecord = {
         "name": method.name,
@@ -78,17 +78,17 @@ def _means(done: list[Outcome]) -> dict[str, float]:
 
 
 def _compare(
-    schedule: Schedule, methods: dict[str, Method], done: list[MethodRecord]
+    schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
 ) -> Comparison:
-    """Put intervals and differences to the best into the rows.
+    """Add intervals and differences to the best to the rows, and return how they were computed.
 
-    Methods that were trained on fewer rows than the others have a difference, but no test of it. A method
-    without enough splits for the interval of the others gets none, and no difference.
+    A method that was trained on fewer rows than the others has a difference but no test. A method with too
+    few splits for an interval has neither.
     """
     train, test = len(schedule.splits[0].train), len(schedule.splits[0].test)
     over_splits = len(schedule.splits) >= FEWEST_SPLITS
-    drawn = {} if over_splits else _draws(schedule, methods, done)
-    for row in done:
+    drawn = {} if over_splits else _draws(schedule, methods, scored)
+    for row in scored:
         row["interval"] = interval_of(
             row["scores"],
             drawn.get(row["name"]),
@@ -97,9 +97,9 @@ def _compare(
             within=schedule.study.metric.range,
         )
         if schedule.study.design.time is not None:
-            row["interval"] = of_next_block(row["scores"], schedule.study.metric)
-    best = best_of(done)
-    rivals = [row for row in done if row is not best and best is not None]
+            row["interval"] = interval_of_next_block(row["scores"], schedule.study.metric)
+    best = best_of(scored)
+    rivals = [row for row in scored if row is not best and best is not None]
     for row in rivals:
         if row["subsampled"] and best is not None:
             row["difference"] = untested(_mean(row) - _mean(best))
@@ -124,8 +124,8 @@ def _compare(
     }
 
 
-def of_next_block(scores: list[float], metric: Metric) -> list[float] | None:
-    """The interval of the score on the next block of time, as far as scores can lie there."""
+def interval_of_next_block(scores: list[float], metric: Metric) -> list[float] | None:
+    """Return the prediction interval for the next block of time, clipped to the range of the metric."""
     found = next_block_interval(scores, metric.range)
     return None if found is None else [float(bound) for bound in np.clip(found, *metric.range)]
 
@@ -151,7 +151,7 @@ def _compare_draws(
 def _paired(
     schedule: Schedule, methods: dict[str, Method], row: MethodRecord, best: MethodRecord
 ) -> tuple[list[float], list[float]]:
-    """Scores of a method and of the best on the splits that both have."""
+    """Return the scores of a method and of the best on the splits that both have."""
     own, other = (_scores(schedule.outcomes(methods[one["name"]])) for one in (row, best))
     shared = sorted(own.keys() & other.keys())
     return [own[split] for split in shared], [other[split] for split in shared]
@@ -162,44 +162,44 @@ def _scores(outcomes: list[Outcome]) -> dict[int, float]:
 
 
 def _draws(
-    schedule: Schedule, methods: dict[str, Method], done: list[MethodRecord]
+    schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
 ) -> dict[str, np.ndarray]:
-    """Scores of each method on draws of the first split's test rows."""
+    """Return the scores of each method on bootstrap draws of the test rows of the first split."""
     study = schedule.study
     y = study.y[schedule.splits[0].test]
     seed = seed_of(study.random_state, "draws")
     design = study.design.take(schedule.splits[0].test)
-    rows = TestRows.drawn(y, study.metric, seed, design.group, design.weight)
+    rows = BootstrapDraws.draw(y, study.metric, seed, design.group, design.weight)
     found = {}
-    for row in done:
+    for row in scored:
         first = schedule.outcomes(methods[row["name"]])[0]
         if first.answer is not None:
-            found[row["name"]] = rows.scores(stated(first, study.metric))
+            found[row["name"]] = rows.scores(metric_input(first, study.metric))
     return found
 
 
-def stated(outcome: Outcome, metric: Metric) -> np.ndarray:
-    """The answers of an outcome in the form that the metric scores: decisions where it wants them."""
+def metric_input(outcome: Outcome, metric: Metric) -> np.ndarray:
+    """Return the predictions of an outcome in the form that the metric takes: labels or predictions."""
     assert outcome.answer is not None
-    answer = outcome.answer.astype(float)
+    predictions = outcome.answer.astype(float)
     if metric.needs != "class":
-        return answer
-    return Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)(answer)
+        return predictions
+    return Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)(predictions)
 
 
-TRUTHS_CARD: Card = {
-    "readable": ("yes", "it is the law the data were drawn from"),
+BAYES_RULE_CARD: Card = {
+    "readable": ("yes", "it is the distribution of the data"),
     "score_or_interval": ("yes", "true probabilities or means"),
     "consistent": ("yes", "nothing is estimated"),
-    "minimax": ("yes", "no rule has less risk"),
+    "minimax": ("yes", "no rule has a smaller risk"),
     "non_asymptotic": ("yes", "its risk is known"),
-    "parameter_free": ("yes", "nothing to choose"),
-    "online": ("yes", "nothing to learn"),
+    "parameter_free": ("yes", "nothing to tune"),
+    "online": ("yes", "nothing to fit"),
 }
 
 
-def truths_method(rule: Any, tasks: frozenset[Any]) -> Method:
-    """The best rule there is as a method of the table, to see how near the others come."""
+def bayes_rule_method(rule: Any, tasks: frozenset[Any]) -> Method:
+    """Return the Bayes rule as a method, so that the leaderboard shows how much could still be gained."""
     from bosquet.study.methods.method import Candidate
 
     return Method(
@@ -209,5 +209,5 @@ def truths_method(rule: Any, tasks: frozenset[Any]) -> Method:
         parameter="",
         log=False,
         candidates=lambda shape: [Candidate(0.0, "", {}, lambda seed: rule)],
-        card=TRUTHS_CARD,
+        card=BAYES_RULE_CARD,
     )

@@ -1,4 +1,4 @@
-"""The chosen model on a table of other rows: the metrics it has there, beside what the study promised."""
+"""Scores of the chosen model on a test table, besides the interval from the splits of the study."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.chosen_model import ChosenModel
-from bosquet.study.compare.intervals import CONFIDENCE, TestRows
-from bosquet.study.metrics.scoring import Metric, answer_of
+from bosquet.study.compare.intervals import CONFIDENCE, BootstrapDraws
+from bosquet.study.metrics.scoring import Metric, predictions_for
 from bosquet.study.record import Record, ScoredTable
 from bosquet.study.run.trial import scores_of
 from bosquet.study.table.design import Design, read_weight
 from bosquet.study.table.splits import seed_of
-from bosquet.study.table.target import Target
+from bosquet.study.table.target import StudyTarget
 from bosquet.tables.delimited import distinct_names
-from bosquet.tables.levels import leveled, texts_of
+from bosquet.tables.levels import factorized, texts_of
 
-ROWS_AT_A_TIME = 4096  # predicted together: kernels hold a row of numbers for each
-_NAMED = 5
+ROWS_AT_A_TIME = (
+    4096  # block of predicted rows: kernel methods store one matrix row per predicted row
+)
+_NAMED = 5  # columns or classes that an error message lists
 
 
 def check_test_table(
-    test: Any, tidier: Any, target: Target, design: Design
+    test: Any, tidier: Any, target: StudyTarget, design: Design
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The targets of a test table and their weights, which are empty if it has no target.
+    """Return the targets of a test table and their weights; the targets are empty if it has no target column.
 
-    A ValueError of one line if it lacks columns that the model, or its score, needs.
+    Raises a ValueError if the table lacks columns that the model or its score needs.
     """
     names = distinct_names([str(name) for name in test.columns])[0]
     absent = [plan.name for plan in tidier.plans if plan.outputs and plan.name not in names]
@@ -41,28 +43,28 @@ def check_test_table(
         absent.append(offset.name)
     if absent:
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
-        what, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
+        columns, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
         raise ValueError(
-            f"the test table lacks the {what} {', '.join(map(repr, absent[:_NAMED]))}{more} of the table that"
-            f" is studied: add {them}, or drop {them} from the table"
+            f"the test table lacks the {columns} {', '.join(map(repr, absent[:_NAMED]))}{more} of the table"
+            f" of the study; add {them}, or drop {them} from the table of the study."
         )
     if not scored:
         return target.y[:0], None
     y, kept, unknown = _targets(test.iloc[:, names.index(target.name)], target)
     if unknown and not len(y):
         raise ValueError(
-            f"no row of the test table has a class of {target.name!r} that the table has:"
-            f" {', '.join(repr(str(label)) for label in target.classes[:_NAMED])}"
+            f"no row of the test table has a known class of {target.name!r}; the classes of the study are"
+            f" {', '.join(repr(str(label)) for label in target.classes[:_NAMED])}."
         )
     if offset is not None:
-        with _of_test_table():
+        with _naming_test_table():
             offset.read(test[kept])
     return y, _test_design(test[kept], design)[1]
 
 
 @contextmanager
-def _of_test_table() -> Iterator[None]:
-    """Errors say that they are of the test table."""
+def _naming_test_table() -> Iterator[None]:
+    """Add to error messages that they concern the test table."""
     try:
         yield
     except ValueError as error:
@@ -70,7 +72,7 @@ def _of_test_table() -> Iterator[None]:
 
 
 def _test_design(test: Any, design: Design) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Groups and weights of rows of a test table, by the columns that they have in the table studied."""
+    """Return the groups and the weights of rows of a test table, from the columns of the study's design."""
     import pandas as pd
 
     names = distinct_names([str(name) for name in test.columns])[0]
@@ -80,21 +82,21 @@ def _test_design(test: Any, design: Design) -> tuple[np.ndarray | None, np.ndarr
         group = pd.factorize(test.iloc[:, names.index(groups)], use_na_sentinel=False)[0]
     if not weights or not len(test):
         return group, None
-    with _of_test_table():
+    with _naming_test_table():
         return group, read_weight(test.iloc[:, names.index(weights)], weights)
 
 
 def score_test_table(
     test: Any,
     model: ChosenModel,
-    target: Target,
+    target: StudyTarget,
     record: Record,
     metrics: Sequence[Metric],
     design: Design,
 ) -> ScoredTable | None:
-    """All metrics of the chosen model on the rows of a test table that have a target; None without any.
+    """Return all metrics of the chosen model on the rows of a test table that have a target, or None.
 
-    Rows count by the weight column, if the study has one.
+    If the study has a weight column, rows are weighted by it.
     """
     names = distinct_names([str(name) for name in test.columns])[0]
     if target.name not in names:
@@ -106,22 +108,22 @@ def score_test_table(
     rows = test[kept] if not kept.all() else test
     group, weight = _test_design(rows, design)
     X = model.features(rows)
-    answer = np.concatenate(
+    predictions = np.concatenate(
         [
-            answer_of(model.estimator, X.iloc[first : first + ROWS_AT_A_TIME], metric)
+            predictions_for(model.estimator, X.iloc[first : first + ROWS_AT_A_TIME], metric)
             for first in range(0, len(y), ROWS_AT_A_TIME)
         ]
     )
-    decide: Any = model.decision  # of classes there always is one
-    scores = scores_of(metrics, y, answer, decide, weight)
+    decide: Any = model.decision  # not None for classification
+    scores = scores_of(metrics, y, predictions, decide, weight)
     if metric.needs == "class":
-        answer = decide(answer)
+        predictions = decide(predictions)
     seed = seed_of(record["random_state"], "test")
-    drawn = TestRows.drawn(y, metric, seed, group, weight).scores(answer)
+    drawn = BootstrapDraws.draw(y, metric, seed, group, weight).scores(predictions)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn[np.isfinite(drawn)], [tail, 1 - tail])
     winner = record["winner"]
-    promise = next((m for m in record["methods"] if winner and m["name"] == winner["name"]), None)
+    chosen = next((m for m in record["methods"] if winner and m["name"] == winner["name"]), None)
     return ScoredTable(
         n_rows=len(y),
         without_target=len(kept) - len(y) - unknown,
@@ -129,23 +131,25 @@ def score_test_table(
         weighted=weight is not None,
         metrics=scores,
         interval=[float(low), float(high)],
-        promised=None if promise is None else promise["interval"],
+        promised=None if chosen is None else chosen["interval"],
     )
 
 
-def _targets(series: Any, target: Target) -> tuple[np.ndarray, np.ndarray, int]:
-    """Targets of the rows that can be scored, which rows these are, and how many are of other classes."""
+def _targets(series: Any, target: StudyTarget) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the targets of the rows with a known target, their mask, and the number of unknown classes."""
     if not target.is_classes:
         import pandas as pd
 
         numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float)
         kept = np.isfinite(numbers)
         return numbers[kept], kept, 0
-    known = leveled(series)
+    known = factorized(series)
     if known is None:
-        raise ValueError(f"the target {target.name!r} of the test table holds lists")
-    places = {text: place for place, text in enumerate(texts_of(target.classes.tolist()))}
-    of_level = np.array([*(places.get(text, -2) for text in texts_of(known.levels)), -1])
+        raise ValueError(
+            f"the target {target.name!r} of the test table contains lists; pass one class per row."
+        )
+    index_of = {text: k for k, text in enumerate(texts_of(target.classes.tolist()))}
+    of_level = np.array([*(index_of.get(text, -2) for text in texts_of(known.levels)), -1])
     codes = of_level[known.codes]
     kept = codes >= 0
     return target.classes[codes[kept]], kept, int((codes == -2).sum())

@@ -1,7 +1,7 @@
-"""Whether a study found a model, found that there is none, or could not find out.
+"""The conclusion of a study: a model, no model better than the constant, or inconclusive.
 
-"No method is better than the constant" is a statement about the table, and true only if the methods were
-tried. A study whose methods were stopped, failed or were never reached has no such conclusion.
+"No method is better than the constant" can be concluded only if all methods were run. A study in which
+methods were stopped, failed or were not reached is inconclusive instead.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ MOST_NAMED = 4
 
 
 def best_of(methods: Sequence[MethodRecord]) -> MethodRecord | None:
-    """The method that the others are compared with: the best score among those trained on all training rows.
+    """Return the method that the others are compared with, the best of those trained on all training rows.
 
-    The Bayes rule is left aside.
+    The Bayes rule is not considered.
     """
     scored = [m for m in methods if m["mean"] is not None and m["name"] != BAYES_RULE]
     return next((m for m in scored if not m["subsampled"]), scored[0] if scored else None)
 
 
 def verdict_on(methods: Sequence[MethodRecord]) -> Verdict:
-    """The verdict on methods that are ordered by their score and compared with the best of them.
+    """Return the verdict on methods that are sorted by score and compared with the best.
 
-    A method that does not suit the table is no part of it: it was never a candidate.
+    Methods that do not suit the table are ignored.
     """
 
     def titles(status: str) -> list[str]:
@@ -53,9 +53,9 @@ def verdict_on(methods: Sequence[MethodRecord]) -> Verdict:
 
 
 def _any_above(methods: Sequence[MethodRecord], constant: MethodRecord) -> bool:
-    """Whether a method on fewer rows leads with an interval apart from the constant's.
+    """Return whether the best method used fewer rows and its interval does not overlap the constant's.
 
-    More rows would not make it worse; only that it is *worse* than others could not be concluded.
+    More rows would not make this method worse, so it can be called better than the constant.
     """
     lead = next((m for m in methods if m["mean"] is not None and m["name"] != BAYES_RULE), None)
     if lead is None or not lead["subsampled"] or not lead["interval"] or not constant["interval"]:
@@ -65,13 +65,13 @@ def _any_above(methods: Sequence[MethodRecord], constant: MethodRecord) -> bool:
 
 
 def is_worse(method: MethodRecord) -> bool:
-    """Whether a method is significantly worse than the best; False where no test was made, too."""
+    """Return whether a method is significantly worse than the best; False if it was not tested."""
     difference = method["difference"]
     return difference is not None and difference["distinguishable"]
 
 
-def is_level(method: MethodRecord) -> bool:
-    """Whether a method was compared with the best, and the difference may be chance."""
+def is_tied(method: MethodRecord) -> bool:
+    """Return whether a method was tested against the best and does not differ significantly."""
     difference = method["difference"]
     return (
         difference is not None
@@ -81,12 +81,12 @@ def is_level(method: MethodRecord) -> bool:
 
 
 def without_score(verdict: Verdict) -> int:
-    """How many methods suit the table and have no score."""
+    """Return the number of methods that suit the table but have no score."""
     return len(verdict["stopped"]) + len(verdict["failed"]) + len(verdict["not_reached"])
 
 
 def unfinished(verdict: Verdict) -> str:
-    """The methods without a full score, by reason: '2 stopped by the time limit (A, B); 1 failed (C)'."""
+    """Return the unfinished methods by reason, as '2 stopped by the time limit (A, B); 1 failed (C)'."""
     reasons = [
         ("stopped by the time limit", verdict["stopped"]),
         ("failed", verdict["failed"]),

@@ -1,1 +1,1 @@
-"""Why the chosen model predicts what it predicts, where it fails, how far to trust it."""
+"""Explanation of the chosen model: importances, effects, notable rows, calibration and coverage."""

@@ -1,4 +1,4 @@
-"""The learning curve: what the winner would be worth with fewer rows."""
+"""The learning curve of the chosen method: its score against the number of training rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate
-from bosquet.study.metrics.formatting import figure
-from bosquet.study.metrics.scoring import answer_of
-from bosquet.study.run.trial import Setting, scores_of
+from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.run.context import StudyContext
+from bosquet.study.run.trial import scores_of
 from bosquet.study.table.frames import take
-from bosquet.study.table.splits import Split, seed_of, subsample
+from bosquet.study.table.splits import StudySplit, seed_of, subsample
 from bosquet.study.tuning.thresholds import Decision
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
@@ -22,9 +23,9 @@ FEWEST_ROWS = 30
 
 
 def learning_curve(
-    study: Setting,
+    study: StudyContext,
     candidate: Candidate,
-    split: Split,
+    split: StudySplit,
     decision: Decision,
     *,
     rows: np.ndarray,
@@ -32,10 +33,11 @@ def learning_curve(
     one_fit: float,
     left: Callable[[], float],
 ) -> list[dict[str, Any]]:
-    """Score on the test rows against the number of training rows, with the deviation over draws of these.
+    """Return the score on the test rows for several numbers of training rows.
 
-    `rows` are the training rows, `whole` the score of a fit to all of them; `one_fit` tells the seconds of
-    such a fit, `left` those that may be used.
+    The standard deviation is over random draws of the training rows. `rows` are the training rows, `whole` is
+    the score of a fit to all of them, `one_fit` the seconds of such a fit, and `left` returns the seconds
+    that are left.
     """
     points: list[dict[str, Any]] = []
     y, test = study.y, take(study.X, split.test)
@@ -51,9 +53,9 @@ def learning_curve(
             some = rows[subsample(y[rows], size, seed, stratify=study.target.is_classes)]
             design = study.design.take(some)
             model = fit_by_design(candidate.make(seed), take(study.X, some), y[some], design, seed)
-            answer = answer_of(model, test, study.metric)
+            predictions = predictions_for(model, test, study.metric)
             weight = study.weight(split.test)
-            found = scores_of([study.metric], y[split.test], answer, decision, weight)
+            found = scores_of([study.metric], y[split.test], predictions, decision, weight)
             scores.append(found[study.metric.name])
         if scores:
             spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else None
@@ -63,22 +65,24 @@ def learning_curve(
 
 
 def forecast(points: Sequence[dict[str, Any]], higher_is_better: bool) -> str:
-    """What a learning curve shows, and whether more rows would help.
+    """Return a sentence on whether more rows would probably improve the score.
 
-    The last point is a single fit; its standard deviation over draws is at most that of the point before it.
-    Without three points, or without that deviation, there is no trend to speak of.
+    The last point is a single fit. Its standard deviation is assumed to be at most that of the point before.
+    Without three points, or without this standard deviation, no forecast is made.
     """
     if len(points) < 3:
-        return "Fewer than three points do not show a trend."
+        return "There are fewer than three points, too few to show a trend."
     before, last = points[-2:]
     sizes = f"From {before['rows']:,.0f} to {last['rows']:,.0f} rows"
     if before["spread"] is None:
-        return f"{sizes} there is a single fit each, which does not show a trend."
+        return f"{sizes} there is only one fit each, too few to show a trend."
     gain = (1 if higher_is_better else -1) * (last["score"] - before["score"])
     noise = 2 * before["spread"]
     if gain > noise:
-        return f"{sizes} the score improved by {figure(gain, 2)}. More rows would probably help."
+        return (
+            f"{sizes} the score improved by {format_score(gain, 2)}. More rows would probably help."
+        )
     return (
-        f"{sizes} the score changed by no more than two standard deviations ({figure(noise, 2)})."
-        " More rows of the same kind would bring little."
+        f"{sizes} the score changed by no more than two standard deviations ({format_score(noise, 2)})."
+        " More rows of the same kind would probably not help much."
     )

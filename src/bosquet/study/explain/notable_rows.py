@@ -1,4 +1,4 @@
-"""Rows worth looking at: the worst errors, the rows unlike all others, and a few as they usually are."""
+"""Notable test rows: the largest errors, outliers and a few typical rows, with Shapley values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bosquet.study.explain.row_explanations import OTHERS, reasons_for
+from bosquet.study.explain.row_explanations import OTHERS, explain_rows
 from bosquet.study.metrics.scoring import Metric, metric_named
 from bosquet.study.record import ExplainedRow, Reason
 from bosquet.study.table.frames import take
@@ -17,11 +17,11 @@ MOST_VALUES = 40
 Kind = Literal["worst", "outlier", "typical"]
 
 
-def explored_rows(
+def notable_rows(
     model: Any,
     X: Any,
     y: np.ndarray,
-    answer: np.ndarray,
+    predictions: np.ndarray,
     labels: Any,
     metric: Metric,
     *,
@@ -29,104 +29,103 @@ def explored_rows(
     order: list[str],
     seed: int,
 ) -> list[ExplainedRow]:
-    """The rows of the test part that tell most of the model, with reasons.
+    """Return test rows with large losses, outliers and typical rows, with their explanations.
 
-    `answer` is what the model said of the rows, `labels` are their names in the table, `order` the columns
-    by importance; `background` holds training rows.
+    `predictions` are those of the model for the rows of X, `labels` are the names of the rows in the table,
+    `order` has the columns by importance, and `background` has training rows for the Shapley values.
     """
-    losses = row_losses(y, answer, metric)
-    strange = strangeness(X)
-    picked = _picked(losses, strange)
+    losses = row_losses(y, predictions, metric)
+    outlyingness = outlier_scores(X)
+    picked = _picked(losses, outlyingness)
     rows = np.array([row for row, _ in picked], dtype=int)
-    outputs = None if metric.needs == "number" else answer[rows].argmax(axis=1)
-    found = reasons_for(model, take(X, rows), outputs, background, order, seed)
+    outputs = None if metric.needs == "number" else predictions[rows].argmax(axis=1)
+    found = explain_rows(model, take(X, rows), outputs, background, order, seed)
     shown = [name for name in order if name in X.columns][:MOST_VALUES]
     shown = shown or [str(name) for name in X.columns[:MOST_VALUES]]
     result: list[ExplainedRow] = []
-    for place, (row, kind) in enumerate(picked):
+    for k, (row, kind) in enumerate(picked):
         values = {str(name): _text(X[name].iloc[row]) for name in shown}
-        reasons = _told(found.names, found.effects[place], X, row)
+        reasons = _largest_effects(found.names, found.effects[k], X, row)
         result.append(
             {
                 "row": _label(labels[row]),
                 "kind": kind,
                 "truth": _text(y[row]),
-                "prediction": _said(answer[row], metric),
-                "score": float(strange[row] if kind == "outlier" else losses[row]),
+                "prediction": _prediction_text(predictions[row], metric),
+                "score": float(outlyingness[row] if kind == "outlier" else losses[row]),
                 "values": values,
                 "reasons": reasons,
-                "base": float(found.base[place]),
+                "base": float(found.base[k]),
             }
         )
     return result
 
 
-def _told(names: list[str], effects: np.ndarray, X: Any, row: int) -> list[Reason]:
-    """The largest effects one by one, and what is left in one: with the base they make the prediction."""
+def _largest_effects(names: list[str], effects: np.ndarray, X: Any, row: int) -> list[Reason]:
+    """Return the largest effects and the sum of the others, which add up to the prediction minus the base."""
     own = [column for column, name in enumerate(names) if name != OTHERS and effects[column] != 0]
     own.sort(key=lambda column: -abs(effects[column]))
     reasons: list[Reason] = [
         {"feature": names[c], "value": _value_of(X, names[c], row), "effect": float(effects[c])}
         for c in own[:MOST_REASONS]
     ]
-    told = sum(reason["effect"] for reason in reasons)
-    rest = float(effects.sum()) - told
+    rest = float(effects.sum()) - sum(reason["effect"] for reason in reasons)
     if len(own) > MOST_REASONS or any(name == OTHERS for name in names):
         reasons.append({"feature": OTHERS, "value": "", "effect": rest})
     return reasons
 
 
-def row_losses(y: np.ndarray, answer: np.ndarray, metric: Metric) -> np.ndarray:
-    """The loss of each row: of numbers the error, of classes by the metric if it has one, or the log loss."""
-    if metric.needs == "number":  # in the unit of the target, which a reader knows
-        return np.abs(np.asarray(y, float) - answer)
+def row_losses(y: np.ndarray, predictions: np.ndarray, metric: Metric) -> np.ndarray:
+    """Return the loss of each row: absolute errors for regression, else by the metric or by the log loss."""
+    if metric.needs == "number":  # in units of the target, which readers know
+        return np.abs(np.asarray(y, float) - predictions)
     if metric.needs == "probability":
-        losses = metric.losses(y, answer)
+        losses = metric.losses(y, predictions)
         if losses is not None:
             return losses
-    usual = metric_named(
+    log_loss = metric_named(
         "log_loss",
         "binary" if len(metric.classes) == 2 else "multiclass",
         metric.classes,
         positive=metric.positive,
     )
-    found = usual.losses(y, answer)
+    found = log_loss.losses(y, predictions)
     assert found is not None
     return found
 
 
-def strangeness(X: Any) -> np.ndarray:
-    """How far a row lies outside, in its most unusual column.
+def outlier_scores(X: Any) -> np.ndarray:
+    """Return how unusual each row is in its most unusual column.
 
-    A number counts its distance from the median in interquartile ranges, a category the surprise of its
-    level: minus the logarithm of its share, on about the same scale.
+    For a number it is the distance from the median in interquartile ranges. For a category it is minus the
+    logarithm of the share of the level, which is on a similar scale.
     """
     from pandas.api.types import is_numeric_dtype
 
-    most = np.zeros(len(X))
-    for place in range(min(X.shape[1], 2000)):
-        column = X.iloc[:, place]
+    scores = np.zeros(len(X))
+    for k in range(min(X.shape[1], 2000)):
+        column = X.iloc[:, k]
         if is_numeric_dtype(column.dtype):
             values = column.to_numpy(dtype=float, na_value=np.nan)
             known = values[np.isfinite(values)]
             if known.size == 0:
                 continue
             low, middle, high = np.quantile(known, [0.25, 0.5, 0.75])
-            # A column that is mostly one value has no quartiles to go by.
+            # If most values are equal, the interquartile range is 0.
             width = (high - low) or float(known.std()) or 1.0
             score = np.abs(values - middle) / width
         else:
             share = column.map(column.value_counts(normalize=True)).to_numpy(dtype=float)
             score = -np.log(np.where(np.isfinite(share), share, 1.0))
-        most = np.fmax(most, np.where(np.isfinite(score), score, 0.0))
-    return most
+        scores = np.fmax(scores, np.where(np.isfinite(score), score, 0.0))
+    return scores
 
 
-def _picked(losses: np.ndarray, strange: np.ndarray) -> list[tuple[int, Kind]]:
+def _picked(losses: np.ndarray, outlyingness: np.ndarray) -> list[tuple[int, Kind]]:
     taken: dict[int, Kind] = {}
     for row in np.argsort(-losses, kind="stable")[:WORST].tolist():
         taken[row] = "worst"
-    far = [row for row in np.argsort(-strange, kind="stable").tolist() if row not in taken]
+    far = [row for row in np.argsort(-outlyingness, kind="stable").tolist() if row not in taken]
     for row in far[:OUTLIERS]:
         taken[row] = "outlier"
     middle = np.argsort(np.abs(losses - np.median(losses)), kind="stable").tolist()
@@ -135,11 +134,11 @@ def _picked(losses: np.ndarray, strange: np.ndarray) -> list[tuple[int, Kind]]:
     return list(taken.items())
 
 
-def _said(answer: Any, metric: Metric) -> str:
+def _prediction_text(prediction: Any, metric: Metric) -> str:
     if metric.needs == "number":
-        return f"{float(answer):.6g}"
-    place = int(np.argmax(answer))
-    return f"{metric.classes[place]} ({float(answer[place]):.0%})"
+        return f"{float(prediction):.6g}"
+    best = int(np.argmax(prediction))
+    return f"{metric.classes[best]} ({float(prediction[best]):.0%})"
 
 
 def _value_of(X: Any, name: str, row: int) -> str:

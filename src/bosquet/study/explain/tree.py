@@ -1,4 +1,4 @@
-"""A tree to draw: the winner's own if it is one, or a small one that imitates it."""
+"""The tree that the report draws: the chosen model if it is a tree, else a surrogate tree."""
 
 from __future__ import annotations
 
@@ -16,59 +16,63 @@ MOST_LEAVES = 200
 WIDE = 200
 
 
-def tree_shown(
+def tree_to_draw(
     model: Any, X: Any, y: np.ndarray, *, important: list[str], seed: int
 ) -> tuple[TreeNode | None, str]:
-    """The tree and a title that says whose it is; with an imitation, how nearly it says the same."""
+    """Return the tree and its title; the title of a surrogate tree has its fidelity."""
     if isinstance(model, DecisionTreeClassifier | DecisionTreeRegressor):
         n = model.get_n_leaves()
         tree = model.tree_
         title = f"The chosen tree, {n} {'leaf' if n == 1 else 'leaves'}"
         if n > MOST_LEAVES:
-            tree = _crown(model)
+            tree = _upper_levels(model)
             title += f", shown to depth {int(tree.depth)}"
         return node_of(tree, _rules(model, tree)), title
-    return _imitation(model, X, y, important, seed)
+    return _surrogate(model, X, y, important, seed)
 
 
-def _imitation(
+def _surrogate(
     model: Any, X: Any, y: np.ndarray, important: list[str], seed: int
 ) -> tuple[TreeNode | None, str]:
     from bosquet.explain import surrogate_tree
 
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS])
     some = take(X, rows)
-    asked: Any = model
-    if X.shape[1] > WIDE:  # a tree of a few leaves uses few columns; most are not worth the search
-        said = np.asarray(model.predict(some))
+    predictor: Any = model
+    if (
+        X.shape[1] > WIDE
+    ):  # a small tree uses few columns, so only the most important ones are searched
+        predictions = np.asarray(model.predict(some))
         some = some[[name for name in important if name in some.columns][:WIDE]]
-        asked = _Said(said, some, model)
+        predictor = _StoredPredictions(predictions, some, model)
     try:
-        found = surrogate_tree(asked, some, max_leaf_nodes=LEAVES, random_state=seed)
+        found = surrogate_tree(predictor, some, max_leaf_nodes=LEAVES, random_state=seed)
     except ValueError:
-        return None, "The model says the same of every row: there is no tree to draw."
-    told = f"R² {found.fidelity:.2f} with what it says"
+        return None, "The model predicts the same value for every row: there is no tree to draw."
+    fidelity = f"R² {found.fidelity:.2f} with its predictions for"
     if hasattr(model, "classes_"):
-        told = f"the same class on {found.fidelity:.0%}"
+        fidelity = f"the same class for {found.fidelity:.0%} of"
     leaves = found.tree.get_n_leaves()
-    title = f"A tree of {leaves} leaves that imitates the model: {told} of rows it has not seen"
+    title = (
+        f"A surrogate tree of {leaves} leaves that approximates the model: {fidelity} unseen rows"
+    )
     return node_of(found.tree.tree_, _rules(found.tree, found.tree.tree_)), title
 
 
-class _Said:
-    """What a model said of a table, looked up by the rows of a narrower one."""
+class _StoredPredictions:
+    """The predictions of a model, looked up by the row labels of a table with fewer columns."""
 
-    def __init__(self, said: np.ndarray, table: Any, model: Any):
-        self.said = dict(zip(table.index, said, strict=True))
+    def __init__(self, predictions: np.ndarray, table: Any, model: Any):
+        self.by_label = dict(zip(table.index, predictions, strict=True))
         if hasattr(model, "classes_"):
             self.classes_ = model.classes_
 
     def predict(self, table: Any) -> np.ndarray:
-        return np.array([self.said[label] for label in table.index])
+        return np.array([self.by_label[label] for label in table.index])
 
 
-def _crown(model: Any) -> Any:
-    """The upper part of a tree that is too large to draw."""
+def _upper_levels(model: Any) -> Any:
+    """Return the upper levels of a tree that is too large to draw."""
     tree = model.tree_
     depth = 1
     while np.count_nonzero(tree.depths <= depth + 1) < 2 * MOST_LEAVES and depth < tree.depth:
@@ -77,16 +81,16 @@ def _crown(model: Any) -> Any:
 
 
 def _rules(model: Any, tree: Any) -> dict[int, str]:
-    """The question of each inner node, in words."""
+    """Return the split rule of each inner node as text."""
     from bosquet.trees.reading import split_table
 
-    words = model._reading()
-    table = split_table(tree, words["feature_names"], words["categories"])
+    names = model._export_options()
+    table = split_table(tree, names["feature_names"], names["categories"])
     return {one["node"]: one["goes_left"] for one in table if one["kind"] == "split"}
 
 
 def node_of(tree: Any, rules: dict[int, str]) -> TreeNode:
-    """The nodes of a tree, each inside its parent."""
+    """Return the root of a tree as nested nodes."""
     nodes: list[TreeNode] = [
         {
             "id": node,

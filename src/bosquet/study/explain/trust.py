@@ -1,4 +1,4 @@
-"""How far the winner can be trusted on test rows: calibration, coverage, margins, its certificate."""
+"""Calibration, coverage, margins and certificate of the chosen model."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Any
 import numpy as np
 
 from bosquet._targets import class_numbers
-from bosquet.study.metrics.scoring import Metric, answer_of
+from bosquet.study.metrics.scoring import Metric, predictions_for
 from bosquet.study.record import Histogram
 from bosquet.study.run.test_curves import histogram
 from bosquet.study.table.frames import take
 
 NOMINAL = 0.9
-# Of a half: below, a map of probabilities cannot be learned, nor a quantile of errors.
+# Least number of rows in one half of the test rows, to fit a calibration map or a quantile of errors.
 FEWEST_TO_CALIBRATE, FEWEST_TO_COVER = 40, 20
 MOST_ROWS = 10_000
 MOST_ROUNDS = 400
 
 
 def halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Two halves of the test rows: one to calibrate on, one to see what it is worth."""
+    """Return two random halves of the test rows, or None if they have fewer than `fewest` rows."""
     order = np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
     half = len(order) // 2
     return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
 
 
 def too_few(rows: int, classes: bool) -> str:
-    """What so many test rows are too few to tell, as a note; "" if they are not."""
-    wanted = {"the coverage of its intervals": 2 * FEWEST_TO_COVER}
+    """Return a note on what cannot be measured on so few test rows, or ""."""
+    needed = {"the coverage of intervals": 2 * FEWEST_TO_COVER}
     if classes:
-        wanted = {"the coverage of its sets": 2 * FEWEST_TO_COVER}
-        wanted["its calibration"] = 2 * FEWEST_TO_CALIBRATE
-    missing = [f"{what} ({least})" for what, least in wanted.items() if rows < least]
+        needed = {"the coverage of prediction sets": 2 * FEWEST_TO_COVER}
+        needed["calibration"] = 2 * FEWEST_TO_CALIBRATE
+    missing = [f"{what} (at least {least} rows)" for what, least in needed.items() if rows < least]
     if not missing:
         return ""
-    return f"{rows} test rows are too few to tell of the winner {' and '.join(missing)}."
+    return f"The first split has {rows} test rows, too few to measure {' and '.join(missing)}."
 
 
 def coverage_on(
@@ -46,20 +46,20 @@ def coverage_on(
     seed: int,
     weight: np.ndarray | None = None,
 ) -> dict[str, float] | None:
-    """Share of truths inside intervals (or sets) of nominal coverage, and how large those are.
+    """Return the observed coverage and the mean size of conformal intervals, or of prediction sets.
 
-    Each half of the test rows is looked at with intervals that the other half has calibrated. With weights
-    rows count by them in the share; the limits themselves are set by rows.
+    The intervals of each half of the test rows are calibrated on the other half. Weights are used in the
+    observed coverage, but not in the calibration.
     """
     parts = halves(len(y), seed, FEWEST_TO_COVER)
     if parts is None:
         return None
     found = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
-    # Of each half the mean, and the mean of both by how much they count.
-    halved = [None if weight is None else weight[half] for half in parts[::-1]]
+    # The mean of each half, and the mean of both weighted by their total weights.
+    weights = [None if weight is None else weight[half] for half in parts[::-1]]
     means = [
-        [np.average(values, weights=counted) for values in one]
-        for one, counted in zip(found, halved, strict=True)
+        [np.average(values, weights=of_half) for values in one]
+        for one, of_half in zip(found, weights, strict=True)
     ]
     totals = None if weight is None else [float(weight[half].sum()) for half in parts[::-1]]
     inside, size = np.average(means, axis=0, weights=totals).tolist()
@@ -76,7 +76,7 @@ def _covered(
     second: np.ndarray,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which truths are covered in the second half, calibrated on the first, and the size of each."""
+    """Return which targets of the second half are covered, and the size of each interval or set."""
     from bosquet.trust import ConformalModel, covered
 
     wrapped = ConformalModel(model, prefit=True, random_state=seed).fit(take(X, first), y[first])
@@ -97,30 +97,30 @@ def calibration_on(
     seed: int,
     weight: np.ndarray | None = None,
 ) -> dict[str, float] | None:
-    """Brier score and calibration error, as they are and after calibrating on the other half."""
+    """Return Brier score and calibration error, without and with calibration on the other half."""
     from bosquet.trust import CalibratedModel, calibration_error
 
     fewest = FEWEST_TO_CALIBRATE
     parts = halves(len(y), seed, fewest) if metric.needs != "number" else None
     if parts is None or not hasattr(model, "predict_proba"):
         return None
-    before = answer_of(model, X, metric)
+    before = predictions_for(model, X, metric)
     after = np.empty_like(before)
-    for learn, judge in (parts, parts[::-1]):
-        if len(np.unique(y[learn])) < len(metric.classes):
-            return _measured(y, before, metric, calibration_error, weight)
-        method = "isotonic" if len(learn) >= 1000 else "platt"
+    for train, test in (parts, parts[::-1]):
+        if len(np.unique(y[train])) < len(metric.classes):
+            return _brier_and_ece(y, before, metric, calibration_error, weight)
+        method = "isotonic" if len(train) >= 1000 else "platt"
         wrapped = CalibratedModel(model, method=method, cv="prefit")
-        wrapped.fit(take(X, learn), y[learn], None if weight is None else weight[learn])
-        after[judge] = answer_of(wrapped, take(X, judge), metric)
+        wrapped.fit(take(X, train), y[train], None if weight is None else weight[train])
+        after[test] = predictions_for(wrapped, take(X, test), metric)
     rows = np.sort(np.concatenate(parts))
-    counted = None if weight is None else weight[rows]
-    found = _measured(y[rows], before[rows], metric, calibration_error, counted)
-    calibrated = _measured(y[rows], after[rows], metric, calibration_error, counted)
+    weight = None if weight is None else weight[rows]
+    found = _brier_and_ece(y[rows], before[rows], metric, calibration_error, weight)
+    calibrated = _brier_and_ece(y[rows], after[rows], metric, calibration_error, weight)
     return found | {f"{name}_after": value for name, value in calibrated.items()}
 
 
-def _measured(
+def _brier_and_ece(
     y: np.ndarray, p: np.ndarray, metric: Metric, error: Any, weight: np.ndarray | None
 ) -> dict[str, float]:
     numbers = class_numbers(y, metric.classes)
@@ -139,7 +139,7 @@ def _measured(
 
 
 def certificate_of(model: Any) -> dict[str, Any] | None:
-    """What the rounds of a boosted vote prove, for drawing: edges, errors and bounds round by round."""
+    """Return the certificate of a boosted model for the report: edges, errors and bounds per round."""
     found = getattr(model, "certificate_", None)
     if found is None:
         return None
@@ -162,16 +162,17 @@ def certificate_of(model: Any) -> dict[str, Any] | None:
 def margins_of(
     model: Any, X: Any, y: np.ndarray, metric: Metric, weight: np.ndarray | None = None
 ) -> Histogram | None:
-    """Margins of a boosted classifier: of its vote on the training rows, or of its probabilities.
+    """Return a histogram of the margins of a boosted classifier, or None for other models.
 
-    The latter is the probability of the true class less the largest other one, on the rows given.
+    If the certificate has margins, these are used: margins of the vote on the training rows. Otherwise a
+    margin is the probability of the true class minus the largest other probability, on the given rows.
     """
     if metric.needs == "number" or not _is_boosted(model):
         return None
     found = getattr(model, "certificate_", None)
     if found is not None and found.margins is not None:
         return histogram(np.clip(found.margins, -1, 1))
-    p = answer_of(model, X, metric)
+    p = predictions_for(model, X, metric)
     rows, truth = np.arange(len(y)), class_numbers(y, metric.classes)
     own = p[rows, truth]
     p[rows, truth] = -np.inf

@@ -1,7 +1,7 @@
-"""The winner explained: what it goes by, where it fails, how far it can be trusted.
+"""The explanation of the chosen method.
 
-All of it is of the model fitted to the first split's training rows and looks at rows that it has not seen,
-in terms of the table's own columns.
+It concerns the model that was fitted to the training rows of the first split. It is computed on the test rows
+of this split, in terms of the columns of the table.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from bosquet.study.compare.choice import Choice
 from bosquet.study.explain.effects import dependences, importances, rows_by_weight
 from bosquet.study.explain.learning_curve import forecast, learning_curve
-from bosquet.study.explain.notable_rows import explored_rows
-from bosquet.study.explain.tree import tree_shown
+from bosquet.study.explain.notable_rows import notable_rows
+from bosquet.study.explain.tree import tree_to_draw
 from bosquet.study.explain.trust import (
     calibration_on,
     certificate_of,
@@ -27,34 +27,34 @@ from bosquet.study.explain.trust import (
 )
 from bosquet.study.methods.method import Candidate
 from bosquet.study.methods.offsets import rate_model
-from bosquet.study.metrics.scoring import answer_of
+from bosquet.study.metrics.scoring import predictions_for
 from bosquet.study.record import Winner
-from bosquet.study.run.clock import Clock
+from bosquet.study.run.clock import StudyClock
+from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
-from bosquet.study.run.trial import Setting
 from bosquet.study.table.frames import take
 from bosquet.study.table.offset import OffsetColumn
-from bosquet.study.table.splits import Split, seed_of
+from bosquet.study.table.splits import StudySplit, seed_of
 from bosquet.study.tuning.thresholds import Decision
 
 BACKGROUND_ROWS = 100
-# Shares of the budget after which no part of the explanation is begun, and no further fit for the learning
-# curve. A winner without its reasons is worth little: what takes no fit may go over the budget a little.
+# Shares of the budget after which no part of the explanation, and no further fit for the learning curve, is
+# started. Parts without a fit may slightly exceed the budget, because the explanation is important.
 END_OF_EXPLAINING, END_OF_FITS = 1.08, 0.97
 
 
 @dataclass
 class Explainer:
-    """Fills in a Winner part by part; a part that fails is left out, and `notes` say so."""
+    """Compute the parts of a `Winner`; a part that fails is left out and reported in `notes`."""
 
-    study: Setting
-    split: Split
+    study: StudyContext
+    split: StudySplit
     candidate: Candidate
     outcome: Outcome
     model: Any  # fitted to the training rows of the split
-    rows: np.ndarray  # those training rows
-    labels: Any  # names of the table's rows
-    clock: Clock
+    rows: np.ndarray  # indices of these training rows
+    labels: Any  # names of the rows of the table
+    clock: StudyClock
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -62,7 +62,7 @@ class Explainer:
         return self.study.shape.offset
 
     def explain(self, choice: Choice) -> Winner:
-        """Everything there is to say of the chosen method, as far as time allows."""
+        """Return the explanation of the chosen method, as far as time allows."""
         study, metric = self.study, self.study.metric
         X, y = take(study.X, self.split.test), study.y[self.split.test]
         seed, weight = seed_of(study.random_state, "explaining"), study.weight(self.split.test)
@@ -97,7 +97,7 @@ class Explainer:
         )
         few = too_few(len(y), metric.needs != "number")
         self.notes += [few] if few else []
-        found["rows"] = self._part("row explorer", [], lambda: self._rows(X, y, order, seed))
+        found["rows"] = self._part("notable rows", [], lambda: self._rows(X, y, order, seed))
         found["tree"], found["tree_title"] = self._part(
             "tree",
             (None, ""),
@@ -122,18 +122,18 @@ class Explainer:
         found["learning_text"] = forecast(found["learning_curve"], metric.higher_is_better)
         return found
 
-    def _part(self, name: str, nothing: Any, make: Callable[[], Any]) -> Any:
+    def _part(self, name: str, default: Any, make: Callable[[], Any]) -> Any:
         if self.clock.left(END_OF_EXPLAINING) <= 0:
-            self.notes.append(f"No time was left for the winner's {name}.")
-            return nothing
+            self.notes.append(f"No time was left for the {name} of the chosen method.")
+            return default
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return make()
-        except Exception as error:  # the study's results stand without it
+        except Exception as error:  # the other results of the study are valid without this part
             line = " ".join(str(error).split())[:200]
-            self.notes.append(f"The winner's {name} could not be made: {line}")
-            return nothing
+            self.notes.append(f"The {name} of the chosen method could not be computed: {line}")
+            return default
 
     def _importances(self, X: Any, y: np.ndarray, seed: int) -> list[dict[str, Any]]:
         seconds = None
@@ -152,20 +152,20 @@ class Explainer:
         )
 
     def _rows(self, X: Any, y: np.ndarray, order: list[str], seed: int) -> Any:
-        answer = answer_of(self.model, X, self.study.metric)
-        if self.offset is not None:  # of many columns it is not among "all others"
+        predictions = predictions_for(self.model, X, self.study.metric)
+        if self.offset is not None:  # first, so that it has a Shapley value of its own
             order = [self.offset.name, *order]
         random = np.random.default_rng(seed)
-        known = rows_by_weight(len(self.rows), self.study.weight(self.rows))
-        behind = np.sort(random.permutation(known)[:BACKGROUND_ROWS])
-        return explored_rows(
+        drawn = rows_by_weight(len(self.rows), self.study.weight(self.rows))
+        background = np.sort(random.permutation(drawn)[:BACKGROUND_ROWS])
+        return notable_rows(
             self.model,
             X,
             y,
-            answer,
+            predictions,
             np.asarray(self.labels)[self.split.test],
             self.study.metric,
-            background=take(self.study.X, self.rows[behind]),
+            background=take(self.study.X, self.rows[background]),
             order=order,
             seed=seed,
         )
@@ -173,11 +173,11 @@ class Explainer:
     def _tree(self, order: list[str], seed: int) -> Any:
         X, y = take(self.study.X, self.rows), self.study.y[self.rows]
         if self.offset is None:
-            return tree_shown(self.model, X, y, important=order, seed=seed)
-        # What depends on the features is the rate.
+            return tree_to_draw(self.model, X, y, important=order, seed=seed)
+        # With an offset, the rate is the part of the prediction that depends on the features.
         model, X = rate_model(self.model), self.offset.features(X)
-        tree, title = tree_shown(model, X, y, important=order, seed=seed)
-        return tree, f"{title} (of counts per unit of exposure)"
+        tree, title = tree_to_draw(model, X, y, important=order, seed=seed)
+        return tree, f"{title} (counts per unit of exposure)"
 
     def _learning(self) -> list[dict[str, Any]]:
         metric = self.study.metric

@@ -1,4 +1,4 @@
-"""Looking at a table before anything is fitted: what its columns are like, and what is wrong with them."""
+"""Exploration of a table before any fit: summaries of its columns, and findings about its problems."""
 
 from bosquet.study.exploration.exploring import explore
 

@@ -1,25 +1,25 @@
-"""What to know before believing any score: columns that give the target away, copies, drift."""
+"""Findings that make scores too optimistic: target leaks, duplicate rows, ignored design, drift."""
 
 from __future__ import annotations
 
 from bosquet.study.record import Exploration, Finding
 
-# Of these kinds medium findings are told at once too: they make scores look better than they are.
-FLATTERING = frozenset({"leak", "duplicates", "design"})
+# Medium findings of these kinds are alarms too, because they make scores look better than they are.
+OPTIMISTIC = frozenset({"leak", "duplicates", "design"})
 
 
 def alarms(exploration: Exploration) -> list[Finding]:
-    """The findings that belong beside the result, not below it; worst first."""
+    """Return the findings that are shown next to the result, most severe first."""
     return [
         finding
         for finding in exploration["warnings"]
         if finding["severity"] == "high"
-        or (finding["severity"] == "medium" and finding["kind"] in FLATTERING)
+        or (finding["severity"] == "medium" and finding["kind"] in OPTIMISTIC)
     ]
 
 
-def leaking(exploration: Exploration) -> list[str]:
-    """Columns that surely give the target away."""
+def leaking_columns(exploration: Exploration) -> list[str]:
+    """Return the columns with a target leak of high severity."""
     return [
         name
         for finding in exploration["warnings"]

@@ -1,8 +1,9 @@
-"""Columns that say how rows belong together: when each was recorded, whose it is, how much it counts.
+"""Proposals of columns for the design of a table: time, group and sample weight.
 
-Such a column is proposed, never applied: a random split of rows that follow each other in time, or of which
-several are about one person, promises more than later rows or other persons will show. Each rule asks for
-more than a name, or reports with low severity, so that ordinary columns are left alone.
+A random split is too optimistic if rows are ordered in time or if several rows belong to one person: later
+rows and other persons are harder to predict. A column is therefore proposed for the design, but never used
+without being passed. Each rule needs more evidence than a name, or reports with low severity, so that
+ordinary columns are rarely proposed.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from bosquet.study.exploration.relations import relation, spearman
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 
-SORTED = 0.98  # share of steps between neighbouring rows that go one way
-LOCAL = 0.02  # mean step between neighbouring rows, in the mean difference of rows drawn at random
-GOES_ON = 0.8  # correlation of a time that does not start again with the number of the row
-PAIRS = 10_000  # drawn
-FEWEST_TIMES = 10  # distinct values of a time
-FEWEST_GROUPS, ROWS_IN_GROUP = 20, 2.0
-GROUPS_LOOKED_AT, ROWS_LOOKED_AT = 200, 25  # ... and rows of each
-MOSTLY_CONSTANT = 0.95  # groups in which a column that describes the group has one value
-CONSTANT_NUMBERS = 2  # columns of numbers that tell a group without a telling name
-FEWEST_WEIGHTS = 20  # distinct values of a weight
-UNRELATED, WEAKLY_RELATED = 0.1, 0.3  # to the target, 0 to 1
+SORTED = 0.98  # minimum share of steps between consecutive rows in the same direction
+LOCAL = 0.02  # maximum mean step between consecutive rows, relative to that of random pairs of rows
+INCREASING = 0.8  # minimum correlation with the row number of a time that does not start again
+PAIRS = 10_000  # random pairs of rows
+MIN_TIMES = 10  # distinct values of a time
+MIN_GROUPS, ROWS_IN_GROUP = 20, 2.0
+GROUPS_SAMPLED, ROWS_SAMPLED = 200, 25  # groups, and rows per group
+MOSTLY_CONSTANT = 0.95  # minimum share of groups in which a column has a single value
+# Numeric columns that must be constant in each group if the group column has no typical name.
+CONSTANT_NUMBERS = 2
+MIN_WEIGHTS = 20  # distinct values of a weight
+UNRELATED, WEAKLY_RELATED = 0.1, 0.3  # association with the target, 0 to 1
 
 _WORDS = r"(?:^|[_ .\-])(?:{})(?:$|[_ .\-])"
 _TIME = re.compile(
@@ -42,7 +44,7 @@ _IDENTIFIER = re.compile(
     rf"(?i:(?:^|[_ .\-])(?:id|uid|uuid|guid|{_PERSON})$)|[a-z]I[Dd]$"
     rf"|(?i:^(?:{_PERSON})[_ .\-]?(?:id|no|nr|number|code)$)"
 )
-# Names that surveys give to weights; "weight" alone may be what somebody weighs.
+# Names of weights in surveys; "weight" alone may be a body weight.
 _SAMPLING_WEIGHT = re.compile(
     r"(?:fnl|final|instance|sampl(?:e|ing)|survey|design|case|person|population|household|expansion|probability)"
     r"[_ .\-]?(?:weights?|wgts?|wts?)\d*$|(?:sup|per|hh|asec|fin|pw|ip)wg?t\d*$|^(?:pweights?|ipw|iptw)$",
@@ -53,7 +55,10 @@ _WEIGHT = re.compile(r"^(?:(?:obs|row|sample)[_ .\-]?)?(?:weights?|wgts?|wts?|w)
 
 @dataclass(frozen=True)
 class Proposal:
-    """A column ("" if there is none yet), the option it is for, and why; `sure` ones are alarms."""
+    """A proposed column for an option of the design, and the reason.
+
+    `column` is "" if the table has no suitable column yet. A proposal that is `sure` is an alarm.
+    """
 
     option: str  # "time", "group" or "weight"
     column: str
@@ -61,20 +66,23 @@ class Proposal:
     sure: bool
 
     def finding(self) -> Finding:
-        named = shlex.quote(self.column) if self.column else "with its name"
+        """Return the finding that recommends the option."""
+        advice = f", pass --{self.option} {shlex.quote(self.column)}"
+        if not self.column:
+            advice = f" and pass --{self.option} with its name"
         return Finding(
             kind="design",
             severity="medium" if self.sure else "low",
             columns=[self.column] if self.column else [],
-            message=f"{self.why}: pass --{self.option} {named}.",
+            message=f"{self.why}{advice}.",
         )
 
 
 # ------------------------------------------------------------------------------------------- time
 def is_in_order(values: np.ndarray) -> bool:
-    """Whether rows follow each other in these numbers, but for a few jumps."""
+    """Return whether the rows are sorted by these numbers, except for a few jumps."""
     known = values[~np.isnan(values)]
-    if known.size < max(FEWEST_TIMES, 0.9 * values.size):
+    if known.size < max(MIN_TIMES, 0.9 * values.size):
         return False
     steps = np.diff(known)
     if not steps.any():
@@ -82,12 +90,12 @@ def is_in_order(values: np.ndarray) -> bool:
     if max((steps >= 0).mean(), (steps <= 0).mean()) >= SORTED:
         return True
     one, other = known[np.random.default_rng(0).integers(known.size, size=(2, PAIRS))]
-    apart = np.abs(one - other).mean()
-    return bool(np.abs(steps).mean() <= LOCAL * apart)
+    typical = np.abs(one - other).mean()
+    return bool(np.abs(steps).mean() <= LOCAL * typical)
 
 
 def is_time(feature: Feature) -> bool:
-    """Whether a column holds dates, or numbers that are called as times are."""
+    """Return whether a column holds dates, or numbers with a typical name of a time."""
     if feature.numbers is None or _BIRTH.search(feature.name):
         return False
     return feature.kind == "date" or _TIME.search(feature.name) is not None
@@ -95,11 +103,11 @@ def is_time(feature: Feature) -> bool:
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """The column that tells when rows were recorded, and whether they come in its order."""
+    """A column with the time of each row, and whether the table is sorted by it."""
 
     feature: Feature
     in_order: bool
-    starts_again: bool = False  # a day of the month: in order, but no time by itself
+    starts_again: bool = False  # such as the day of the month, which is not a time by itself
 
     @property
     def values(self) -> np.ndarray:
@@ -108,13 +116,17 @@ class TimeColumn:
 
 
 def time_column(features: list[Feature], given: str | None = None) -> TimeColumn | None:
-    """The one given, else dates that rows come in the order of, numbers called as times are, any dates."""
+    """Return the most likely time column, or None.
+
+    This is the `given` column; otherwise dates by which the table is sorted, then numbers with the name of a
+    time by which it is sorted, then other dates.
+    """
     named = next((f for f in features if f.name == given and f.numbers is not None), None)
     if named is not None and not bool(named.missing.any()):
         return TimeColumn(named, False)
-    times = [f for f in features if is_time(f) and f.distinct >= FEWEST_TIMES]
+    times = [f for f in features if is_time(f) and f.distinct >= MIN_TIMES]
     sorted_ones = [f for f in times if is_in_order(f.numbers)]  # type: ignore[arg-type]
-    found = [TimeColumn(f, True, f.kind != "date" and not _goes_on(f)) for f in sorted_ones]
+    found = [TimeColumn(f, True, f.kind != "date" and not _is_increasing(f)) for f in sorted_ones]
     found += [TimeColumn(f, False) for f in times if f.kind == "date" and not f.missing.any()]
     ranked = sorted(
         found,
@@ -128,38 +140,39 @@ def time_column(features: list[Feature], given: str | None = None) -> TimeColumn
     return ranked[0] if ranked else None
 
 
-def _goes_on(feature: Feature) -> bool:
-    """Whether later rows have later times all through the table."""
+def _is_increasing(feature: Feature) -> bool:
+    """Return whether the times rise (or fall) over the whole table, without starting again."""
     assert feature.numbers is not None
     known = feature.numbers[~feature.missing]
-    return abs(np.corrcoef(known, np.arange(known.size))[0, 1]) >= GOES_ON
+    return abs(np.corrcoef(known, np.arange(known.size))[0, 1]) >= INCREASING
 
 
 def propose_time(time: TimeColumn, drift: Drift, target: str) -> Proposal:
+    """Return the proposal to split by the time column."""
     name = time.feature.name
     changed = f"; {drift.of_target(target)}" if drift.target_moved else ""
     if time.starts_again:
         why = (
-            f"The rows seem to be in the order of time: {name} goes on from row to row and starts again"
-            f"{changed}. Where later rows are to be predicted, add a column that numbers the rows"
+            f"The rows seem to be sorted by time: {name} increases from row to row and then starts again"
+            f"{changed}. If the model will predict later rows, add a column with the row number"
         )
         return Proposal("time", "", why, sure=True)
     if time.in_order:
         why = (
-            f"The rows are in the order of {name}{changed}. A random split trains on rows that are later than"
-            " those it tests on, and promises too much where later rows are to be predicted"
+            f"The rows are sorted by {name}{changed}. A random split trains on rows that are later than its"
+            " test rows, which is too optimistic for predicting later rows. If that is the aim"
         )
         return Proposal("time", name, why, sure=True)
     if drift.target_moved:
         why = f"{target} changes with {name}{changed}. To test on the latest rows"
         return Proposal("time", name, why, sure=True)
-    why = f"{name} is a date. If later rows are to be predicted"
+    why = f"{name} is a date. If the model will predict later rows"
     return Proposal("time", name, why, sure=False)
 
 
 # ------------------------------------------------------------------------------------------ group
 def propose_group(features: list[Feature], random: np.random.Generator) -> Proposal | None:
-    """An identifier that repeats, or a category that several columns of numbers are constant in."""
+    """Propose a repeating identifier, or a category within which several numeric columns are constant."""
     best: tuple[int, Proposal] | None = None
     for feature in features:
         codes = _group_codes(feature)
@@ -172,11 +185,11 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
         count = int(codes.max()) + 1
         each = (codes >= 0).sum() / count
         described = [*numbers, *others]
-        with_them = f", with one value of {', '.join(described[:3])} each" if described else ""
+        constant = f"; {', '.join(described[:3])} constant in each" if described else ""
         why = (
-            f"{feature.name} repeats ({count:,} values, {each:.1f} rows each{with_them}). A random split"
-            " has rows of one value in training and test, and promises too much where new ones are to be"
-            " predicted"
+            f"{feature.name} repeats ({count:,} values, {each:.1f} rows per value{constant}). A random split"
+            " has rows of the same value in training and test set, which is too optimistic for predicting"
+            " new values. If that is the aim"
         )
         proposal = Proposal("group", feature.name, why, sure=bool(described))
         rank = len(described) + 2 * named
@@ -186,17 +199,17 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
 
 
 def group_codes(features: list[Feature], proposed: list[Proposal]) -> np.ndarray | None:
-    """The groups of the rows by the column that is proposed for them with confidence."""
+    """Return the group codes of the rows by the group column whose proposal is sure, or None."""
     names = [one.column for one in proposed if one.option == "group" and one.sure]
     found = next((f for f in features if f.name in names), None)
     return None if found is None else _group_codes(found)
 
 
 def _group_codes(feature: Feature) -> np.ndarray | None:
-    """A number for each value of a column that may name what rows are about; None for other columns."""
+    """Return the codes of a column that may identify groups of rows; None for other columns."""
     if feature.kind in ("date", "constant") or is_time(feature):
         return None
-    if not FEWEST_GROUPS <= feature.distinct <= len(feature.missing) / ROWS_IN_GROUP:
+    if not MIN_GROUPS <= feature.distinct <= len(feature.missing) / ROWS_IN_GROUP:
         return None
     if feature.numbers is None:
         return feature.codes
@@ -212,19 +225,22 @@ def _group_codes(feature: Feature) -> np.ndarray | None:
 def _constant_within(
     group: Feature, codes: np.ndarray, features: list[Feature], random: np.random.Generator
 ) -> tuple[list[str], list[str]]:
-    """Columns of many numbers, and other columns, that have one value in each group."""
+    """Return the numeric columns and the other columns that are constant in each group.
+
+    They are checked on a sample of groups and of rows per group. Numeric columns need many distinct values.
+    """
     sizes = np.bincount(codes[codes >= 0])
     several = np.flatnonzero(sizes > 1)
-    if several.size < FEWEST_GROUPS:
+    if several.size < MIN_GROUPS:
         return [], []
-    chosen = random.permutation(several)[:GROUPS_LOOKED_AT]
+    chosen = random.permutation(several)[:GROUPS_SAMPLED]
     place = np.full(sizes.size + 1, -1)
     place[chosen] = np.arange(chosen.size)
     rows = np.flatnonzero(place[codes] >= 0)
     rows = rows[np.argsort(place[codes[rows]], kind="stable")]
     starts = np.flatnonzero(np.diff(place[codes[rows]], prepend=-1))
     within = np.arange(rows.size) - np.repeat(starts, np.diff(np.append(starts, rows.size)))
-    rows = rows[within < ROWS_LOOKED_AT]
+    rows = rows[within < ROWS_SAMPLED]
     labels = place[codes[rows]]
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
     numbers: list[str] = []
@@ -240,8 +256,8 @@ def _constant_within(
         if (low == high).mean() < MOSTLY_CONSTANT or varied < 2:
             continue
         if group.numbers is not None and varied >= 0.9 * chosen.size:
-            continue  # a function of the number itself, such as its logarithm
-        rich = other.numbers is not None and varied >= FEWEST_GROUPS
+            continue  # a function of the group number itself, such as its logarithm
+        rich = other.numbers is not None and varied >= MIN_GROUPS
         (numbers if rich else others).append(other.name)
     return numbers, others
 
@@ -250,23 +266,23 @@ def _constant_within(
 def propose_weight(
     features: list[Feature], target: ExploredTarget, sample: np.ndarray
 ) -> Proposal | None:
-    """A column of positive numbers that is called as weights are and says little of the target."""
+    """Propose a column that has the name of a weight, is never negative and hardly predicts the target."""
     for feature in features:
         named = _SAMPLING_WEIGHT.search(feature.name.strip()) is not None
         if not named and not _WEIGHT.search(feature.name.strip()):
             continue
         if feature.numbers is None or bool(feature.missing.any()):
             continue
-        if feature.ordered[0] < 0 or feature.distinct < FEWEST_WEIGHTS:
+        if feature.ordered[0] < 0 or feature.distinct < MIN_WEIGHTS:
             continue
         strength = relation(feature.take(sample), target.take(sample)) or 0.0
         if strength > (WEAKLY_RELATED if named else UNRELATED):
             continue
         if not named and _strongest_correlation(feature, features, sample) > WEAKLY_RELATED:
-            continue  # what somebody weighs goes with height and the like
+            continue  # a body weight is correlated with height and the like
         why = (
-            f"{feature.name} is called as sampling weights are, is never negative and says little of"
-            f" {target.name} (relation {strength:.2f}). If it tells how many cases a row stands for"
+            f"{feature.name} has the name of a sampling weight, is never negative and is weakly associated"
+            f" with {target.name} ({strength:.2f}). If it is the number of cases that a row represents"
         )
         return Proposal("weight", feature.name, why, sure=named)
     return None
@@ -288,20 +304,20 @@ def proposals(
     random: np.random.Generator,
     time: TimeColumn | None,
 ) -> tuple[list[Proposal], Drift]:
-    """What to pass for the design of the table, and how the first rows differ from the last."""
-    still = [f for f in features if f.used and not _moves_by_itself(f)]
+    """Return the proposals for the design of a table, and the drift from its first to its last rows."""
+    stationary = [f for f in features if f.used and not _follows_order(f)]
     order = None
     if time is not None and not time.starts_again:
         order = np.argsort(time.values, kind="stable")
-    drift = drift_in_order(still, target, order)
+    drift = drift_in_order(stationary, target, order)
     found = [] if time is None else [propose_time(time, drift, target.name)]
     for one in (propose_group(features, random), propose_weight(features, target, sample)):
         found += [] if one is None else [one]
     return found, drift
 
 
-def _moves_by_itself(feature: Feature) -> bool:
-    """Whether a column follows the order of the rows, or counts time."""
+def _follows_order(feature: Feature) -> bool:
+    """Return whether a column is a time, or the table is sorted by it; it then drifts by definition."""
     if feature.numbers is None:
         return False
     return is_time(feature) or feature.kind == "date" or is_in_order(feature.numbers)

@@ -1,8 +1,8 @@
-r"""Whether later rows are like the rows learned from, column by column.
+r"""Drift: whether each column has the same distribution in two sets of rows.
 
-Numbers by the statistic of Kolmogorov and Smirnov, categories by half the sum of differences of shares; both
-are the largest difference of probability that the two samples show, 0 to 1. Beside it the population
-stability index over bins of the training rows,
+Numbers are compared by the Kolmogorov-Smirnov statistic, categories by the total variation distance; both
+are differences of probabilities between 0 and 1. The size of a drift is measured by the population stability
+index over bins of the training rows,
 
 .. math:: PSI = \sum_b (p_b - q_b) \log\frac{p_b}{q_b}.
 """
@@ -15,23 +15,23 @@ import numpy as np
 
 from bosquet.study.exploration.features import Feature
 from bosquet.study.exploration.target import ExploredTarget
-from bosquet.study.metrics.formatting import figure
+from bosquet.study.metrics.formatting import format_score
 from bosquet.study.record import Finding
 from bosquet.tables.columns import ColumnPlan
 
-NOTABLE, LARGE = 0.1, 0.25  # of the index, as is usual
-_TOLD = 8  # columns told of one by one
-_LEVEL = 0.001  # of the test, over all columns
-ENDS = 0.2  # share of the rows at either end that are compared with each other
-FEWEST_AT_ENDS, MOST_AT_ENDS = 20, 20_000
+NOTABLE, LARGE = 0.1, 0.25  # usual thresholds of the population stability index
+_REPORTED = 8  # columns with a finding each
+_LEVEL = 0.001  # significance level, corrected for the number of columns
+ENDS = 0.2  # share of the rows at each end of the table that are compared
+MIN_AT_ENDS, MAX_AT_ENDS = 20, 20_000
 
 
-def drifts(train: list[Feature], test: list[Feature]) -> list[Finding]:
-    """Columns whose distribution differs between two tables by more than chance."""
+def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
+    """Return findings on the columns whose distributions differ significantly between two tables."""
     found = []
     for ours, theirs in zip(train, test, strict=True):
-        index, difference, chance = shift(ours, theirs)
-        if chance * len(train) < _LEVEL and index >= NOTABLE:
+        index, difference, p_value = shift(ours, theirs)
+        if p_value * len(train) < _LEVEL and index >= NOTABLE:
             new = _new_levels(ours, theirs)
             found.append(
                 (
@@ -40,45 +40,48 @@ def drifts(train: list[Feature], test: list[Feature]) -> list[Finding]:
                         kind="drift",
                         severity="high" if index >= LARGE else "medium",
                         columns=[ours.name],
-                        message=f"{ours.name} is distributed differently in the test table (stability"
-                        f" index {index:.2f}, largest difference {difference:.0%}{new}): a model may not"
-                        " carry over.",
+                        message=f"{ours.name} has another distribution in the test table (stability index"
+                        f" {index:.2f}, largest difference {difference:.0%}{new}); the model may be less"
+                        " accurate there than the study reports.",
                     ),
                 )
             )
     worst = [finding for _, finding in sorted(found, key=lambda pair: -pair[0])]
-    rest = [name for finding in worst[_TOLD:] for name in finding["columns"]]
+    rest = [name for finding in worst[_REPORTED:] for name in finding["columns"]]
     if rest:
-        message = f"{len(rest)} more columns have drifted, {', '.join(rest[:5])} among them."
-        worst[_TOLD:] = [Finding(kind="drift", severity="medium", columns=rest, message=message)]
+        message = f"{len(rest)} more columns have drifted, such as {', '.join(rest[:5])}."
+        worst[_REPORTED:] = [
+            Finding(kind="drift", severity="medium", columns=rest, message=message)
+        ]
     return worst
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How the last rows of a table differ from the first, in the order of the table or of a time."""
+    """Difference between the first and the last rows, in the order of the table or of a time."""
 
     columns: list[
         tuple[str, float]
-    ]  # those that differ beyond chance and their index, largest first
+    ]  # columns with significant drift and their stability index, largest first
     target_moved: bool
     target_index: float
     change: str  # "mean 12.1 in the first fifth of the rows, 15.3 in the last"
 
     def of_target(self, name: str) -> str:
+        """Return a text on the drift of the target."""
         return f"{name}: {self.change}"
 
 
 def drift_in_order(
     features: list[Feature], target: ExploredTarget, order: np.ndarray | None = None
 ) -> Drift:
-    """The drift between the first and the last fifth of the rows; `order` are row numbers by time."""
+    """Measure the drift between the first and the last fifth of the rows; `order` sorts the rows by time."""
     rows = len(target.codes if target.is_classes else target.numbers)
     count = int(ENDS * rows)
-    if count < FEWEST_AT_ENDS:
+    if count < MIN_AT_ENDS:
         return Drift([], False, 0.0, "")
     order = np.arange(rows) if order is None else order
-    every = -(-count // MOST_AT_ENDS)
+    every = -(-count // MAX_AT_ENDS)
     first, last = order[:count:every], order[-count::every]
     own = _as_feature(target)
     measured = [
@@ -88,23 +91,23 @@ def drift_in_order(
     ]
     beyond = {
         place: index
-        for place, (_, index, _, chance) in enumerate(measured)
-        if index >= NOTABLE and chance * len(measured) < _LEVEL
+        for place, (_, index, _, p_value) in enumerate(measured)
+        if index >= NOTABLE and p_value * len(measured) < _LEVEL
     }
     moved = sorted(((measured[k][0], beyond[k]) for k in beyond if k), key=lambda pair: -pair[1])
-    return Drift(moved, 0 in beyond, measured[0][1], _change(target, first, last))
+    return Drift(moved, 0 in beyond, measured[0][1], _target_change(target, first, last))
 
 
 def drift_finding(drift: Drift, target: str, by: str) -> list[Finding]:
-    """One finding for all columns; `by` is the column of time, "" for the order of the table."""
+    """Return one finding on all columns; `by` is the time column, "" for the order of the table."""
     if not drift.columns and not drift.target_moved:
         return []
     ordered = f"by {by}" if by else "in the order of the table"
     changed = [drift.of_target(target)] if drift.target_moved else []
     changed += [f"{name} (stability index {index:.2f})" for name, index in drift.columns[:3]]
-    more = f" and {len(drift.columns) - 3} columns more" if len(drift.columns) > 3 else ""
+    more = f" and {len(drift.columns) - 3} more columns" if len(drift.columns) > 3 else ""
     advice = (
-        "" if by else " If the table is in the order of time, add a column of it and pass --time."
+        "" if by else " If the table is sorted by time, add a time column and pass it with --time."
     )
     message = (
         f"The last fifth of the rows {ordered} differs from the first in {', '.join(changed)}{more}."
@@ -128,10 +131,13 @@ def _as_feature(target: ExploredTarget) -> Feature:
     return Feature(plan, "number", numbers=target.numbers)
 
 
-def _change(target: ExploredTarget, first: np.ndarray, last: np.ndarray) -> str:
+def _target_change(target: ExploredTarget, first: np.ndarray, last: np.ndarray) -> str:
     if not target.is_classes:
         before, after = (float(target.numbers[rows].mean()) for rows in (first, last))
-        return f"mean {figure(before)} in the first fifth of the rows, {figure(after)} in the last"
+        return (
+            f"mean {format_score(before)} in the first fifth of the rows, {format_score(after)} in the"
+            " last"
+        )
     shares = [
         np.bincount(target.codes[rows], minlength=len(target.classes)) / len(rows)
         for rows in (first, last)
@@ -144,7 +150,7 @@ def _change(target: ExploredTarget, first: np.ndarray, last: np.ndarray) -> str:
 
 
 def shift(ours: Feature, theirs: Feature) -> tuple[float, float, float]:
-    """The stability index, the largest difference of probability, and how likely chance gives as much."""
+    """Return the stability index, the largest difference of probabilities and the p-value of the drift."""
     if ours.numbers is not None:
         assert theirs.numbers is not None
         cuts = (
@@ -159,7 +165,7 @@ def shift(ours: Feature, theirs: Feature) -> tuple[float, float, float]:
         assert ours.codes is not None
         assert theirs.codes is not None
         levels = {level: code for code, level in enumerate(ours.levels or [])}
-        count = len(levels) + 2  # the last two: levels not seen, and missing
+        count = len(levels) + 2  # the last two codes: unseen levels and missing values
         mapped = np.array(
             [*(levels.get(level, count - 2) for level in theirs.levels or []), count - 1]
         )
@@ -174,31 +180,31 @@ def shift(ours: Feature, theirs: Feature) -> tuple[float, float, float]:
     )
     index = float(((smooth_p - smooth_q) * np.log(smooth_p / smooth_q)).sum())
     difference = float(np.abs(p - q).sum() / 2)
-    chance = _chance(p, q, n, m)
+    p_value = _chi_squared_p(p, q, n, m)
     if ours.numbers is not None and ours.ordered.size and theirs.ordered.size:
         from scipy.stats import ks_2samp
 
         tested = ks_2samp(ours.ordered, theirs.ordered, method="asymp")
-        difference, chance = float(tested.statistic), min(chance, float(tested.pvalue))
-    return index, difference, chance
+        difference, p_value = float(tested.statistic), min(p_value, float(tested.pvalue))
+    return index, difference, p_value
 
 
-def _chance(p: np.ndarray, q: np.ndarray, n: int, m: int) -> float:
-    """The p-value of the test of homogeneity by chi-squared."""
+def _chi_squared_p(p: np.ndarray, q: np.ndarray, n: int, m: int) -> float:
+    """Return the p-value of the chi-squared test of homogeneity."""
     from scipy.stats import chi2
 
     pooled = (n * p + m * q) / (n + m)
-    there = pooled > 0
-    if there.sum() < 2:
+    present = pooled > 0
+    if present.sum() < 2:
         return 1.0
     statistic = (
         n * (p - pooled) ** 2 / pooled.clip(1e-300) + m * (q - pooled) ** 2 / pooled.clip(1e-300)
-    )[there]
-    return float(chi2.sf(statistic.sum(), int(there.sum()) - 1))
+    )[present]
+    return float(chi2.sf(statistic.sum(), int(present.sum()) - 1))
 
 
 def _new_levels(ours: Feature, theirs: Feature) -> str:
     new = sorted(set(theirs.levels or []) - set(ours.levels or []))
     if not new:
         return ""
-    return f", {len(new)} levels that were not seen, such as {new[0]!r}"
+    return f", {len(new)} new levels such as {new[0]!r}"

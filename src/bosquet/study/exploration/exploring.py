@@ -1,4 +1,4 @@
-"""`explore`: one look at a table and its target."""
+"""`explore`: summaries of a table and findings about it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study.exploration import findings as say
+from bosquet.study.exploration import findings
 from bosquet.study.exploration.designs import Proposal, group_codes, proposals, time_column
-from bosquet.study.exploration.drift import drift_finding, drifts
+from bosquet.study.exploration.drift import drift_between, drift_finding
 from bosquet.study.exploration.features import Feature, feature_of
 from bosquet.study.exploration.leaks import column_leaks, level_leaks, pair_leaks, time_leaks
 from bosquet.study.exploration.relations import quick_relations, spearman
 from bosquet.study.exploration.summaries import column_of, target_histogram
 from bosquet.study.exploration.target import ExploredTarget, target_of
-from bosquet.study.record import Column, Exploration, Task
+from bosquet.study.record import ColumnRecord, Exploration, Task
 from bosquet.tables import TableTidier
 from bosquet.tables.delimited import distinct_names
 
-MOST_COLUMNS = 300  # looked at one by one; of a wider table those most related to the target
-MOST_ROWS = 10_000  # relations and leaks are measured on
-MOST_CORRELATED = 25  # numbers in the table of correlations
-MOST_CATEGORIES = 25
-_WIDE = 1000  # columns compared to find copies of rows
+MAX_COLUMNS = 300  # examined; in a wider table those most associated with the target
+MAX_ROWS = 10_000  # used to measure associations and leaks
+MAX_CORRELATED = 25  # numeric columns in the correlation matrix
+MAX_CATEGORIES = 25  # categories whose associations are measured
+_WIDE = 1000  # columns compared in the first search for duplicate rows
 
 
 def explore(
@@ -36,26 +36,27 @@ def explore(
     given: Mapping[str, str] | None = None,
     group: np.ndarray | None = None,
 ) -> Exploration:
-    """What a table is like: distributions by class, relations, and what a reader should beware of.
+    """Summarise the columns of a table and report problems.
 
-    Missing values, outliers, copies of rows, columns that are constant, name the row, say the same as others
-    or give the target away, rare classes, and, with a second table, columns that have drifted.
+    The result contains distributions per class, associations with the target and correlations. Findings
+    report missing values, outliers, duplicate rows, constant columns, identifiers, correlated columns, target
+    leaks, rare classes and, with a test table, drift.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        With the target, which no row may lack.
+        The table with its target, which must not have missing values.
     target : str
+        Name of the target column.
     task : "binary", "multiclass" or "regression"
     test : pandas.DataFrame, optional
-        Other rows, to look for drift.
+        A test table, to check for drift.
     tidier : TableTidier, optional
-        What was made of the columns, if that is known already.
+        The tidier fitted to the features, if there is one already.
     given : dict, optional
-        Columns of the design that are known, by "time", "group" and "weight": these are not proposed.
-
+        Columns that were passed for "time", "group" and "weight". These options are not proposed again.
     group : array of shape (n_rows,), optional
-        Groups that rows are in, where they are known.
+        Group codes of the rows, if known.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def explore(
     columns = [column_of(feature, target_column, sample) for feature in features]
     correlations, matrix = _correlations(features, columns, sample)
     sampled = [feature.take(sample) for feature in features if feature.used]
-    proposed, designs = _design(features, target_column, sample, random, given or {})
+    proposed, design_findings = _design(features, target_column, sample, random, given or {})
     weighted = "weight" in (given or {})
     copies, repeated = _duplicates(features_frame, frame[target], features, proposed, weighted)
     group = group_codes(features, proposed) if group is None else group
@@ -95,14 +96,14 @@ def explore(
         *_leaks(
             features, sampled, target_column, target_column.take(sample), random, sampled_group
         ),
-        *designs,
+        *design_findings,
         *repeated,
-        *say.rare(target_column),
-        *say.missing(features),
-        *say.outliers(features),
-        *say.correlated(correlations["names"], matrix, _categories(features, columns, sample)),
-        *say.left_out(features),
-        *say.limits(len(columns), len(names) - 1, len(sample), rows),
+        *findings.rare(target_column),
+        *findings.missing(features),
+        *findings.outliers(features),
+        *findings.correlated(correlations["names"], matrix, _categories(features, columns, sample)),
+        *findings.left_out(features),
+        *findings.limits(len(columns), len(names) - 1, len(sample), rows),
     ]
     if test is not None:
         warnings += _drift(features, test)
@@ -113,21 +114,21 @@ def explore(
         target=target_histogram(target_column),
         columns=columns,
         correlations=correlations,
-        warnings=say.by_severity(warnings),
+        warnings=findings.by_severity(warnings),
         proposed={one.option: one.column for one in proposed if one.sure and one.column},
     )
 
 
 def _sample(rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
-    """Rows for what is costly; of a rare class more than its share, that it be seen at all."""
-    if rows <= MOST_ROWS:
+    """Return the rows for expensive measures; rare classes are oversampled so that they occur at all."""
+    if rows <= MAX_ROWS:
         return np.arange(rows)
     if not target.is_classes:
-        return np.sort(random.choice(rows, MOST_ROWS, replace=False))
-    kept = random.choice(rows, MOST_ROWS, replace=False)
+        return np.sort(random.choice(rows, MAX_ROWS, replace=False))
+    kept = random.choice(rows, MAX_ROWS, replace=False)
     rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * rows)
     if rarest.size:
-        kept = np.union1d(kept, random.permutation(rarest)[: MOST_ROWS // 10])
+        kept = np.union1d(kept, random.permutation(rarest)[: MAX_ROWS // 10])
     return np.sort(kept)
 
 
@@ -139,7 +140,7 @@ def _leaks(
     random: np.random.Generator,
     group: np.ndarray | None,
 ) -> list[Any]:
-    """Leaks of columns and of pairs by a sample of the rows, of single levels by all rows."""
+    """Return leaks of columns and of pairs, measured on a sample, and of single levels, on all rows."""
     found = column_leaks(sampled, sampled_target, random, group)
     known = {name for finding in found for name in finding["columns"]}
     sure = {name for one in found if one["severity"] == "high" for name in one["columns"]}
@@ -157,80 +158,80 @@ def _design(
     random: np.random.Generator,
     given: Mapping[str, str],
 ) -> tuple[list[Proposal], list[Any]]:
-    """Proposals for the design of the table, and their findings with the drift from first to last rows."""
+    """Return the proposals for the design, and the findings on them and on drift within the table."""
     time = time_column(features, given.get("time"))
     proposed, drift = proposals(features, target, sample, random, time)
     proposed = [one for one in proposed if one.option not in given]
-    findings = [one.finding() for one in proposed]
+    found = [one.finding() for one in proposed]
     if time is not None and not time.starts_again:
-        findings += drift_finding(drift, target.name, time.feature.name)
-        findings += time_leaks(features, time.feature)
+        found += drift_finding(drift, target.name, time.feature.name)
+        found += time_leaks(features, time.feature)
     elif not target.is_sorted:
-        findings += drift_finding(drift, target.name, "")
-    return proposed, findings
+        found += drift_finding(drift, target.name, "")
+    return proposed, found
 
 
 def _chosen_plans(
     frame: Any, tidier: TableTidier, target: ExploredTarget, sample: np.ndarray
 ) -> list[Any]:
     plans = tidier.plans
-    if len(plans) <= MOST_COLUMNS:
+    if len(plans) <= MAX_COLUMNS:
         return plans
     rows = sample[:2000]
     names = [plan.name for plan in plans]
     strength = quick_relations(frame.iloc[rows], names, target.take(rows))
-    # Columns that are no numbers are few in such a table, and have a place of their own.
+    # A wide table has few non-numeric columns; they are all examined.
     strength += [1.0 if plan.kind in ("category", "ordinal", "date") else 0.0 for plan in plans]
     strength -= [2.0 if plan.kind == "left out" else 0.0 for plan in plans]
-    best = np.sort(np.argsort(-strength, kind="stable")[:MOST_COLUMNS])
+    best = np.sort(np.argsort(-strength, kind="stable")[:MAX_COLUMNS])
     return [plans[place] for place in best]
 
 
 def _duplicates(
     frame: Any, target: Any, features: list[Feature], proposed: list[Proposal], weighted: bool
 ) -> tuple[int, list[Any]]:
-    """Copies of rows, and the findings on them with and without columns that make copies differ."""
+    """Return the number of duplicate rows, and findings on them with and without identifiers and weights."""
     copies, conflicting = _copies(frame, target)
-    found = say.duplicates(copies, conflicting, len(frame), weighted)
+    found = findings.duplicates(copies, conflicting, len(frame), weighted)
     identifiers = [f.name for f in features if f.plan.reason == "identifier"]
     weights = [one.column for one in proposed if one.option == "weight"]
     ignored = [*identifiers, *weights]
     if ignored and len(ignored) < frame.shape[1]:
         more, conflicting = _copies(frame.drop(columns=ignored), target)
         if more > copies:
-            found += say.near_duplicates(more, conflicting, len(frame), ignored, bool(weights))
+            found += findings.near_duplicates(more, conflicting, len(frame), ignored, bool(weights))
     return copies, found
 
 
 def _copies(frame: Any, target: Any) -> tuple[int, int]:
-    """Rows that are copies of an earlier one, and rows alike but for the target."""
+    """Count the rows that repeat an earlier one, and the rows that are equal except for the target."""
     some = frame.iloc[:, :_WIDE]
-    alike = _hashed(some)
-    suspects = _repeated(alike)
+    hashes = _row_hashes(some)
+    suspects = _repeated(hashes)
     if not suspects.any():
         return 0, 0
     if frame.shape[1] > _WIDE:
         frame, target = frame[suspects], target[suspects]
-        alike = _hashed(frame)
-        suspects = _repeated(alike)
+        hashes = _row_hashes(frame)
+        suspects = _repeated(hashes)
         if not suspects.any():
             return 0, 0
     labels = np.unique(np.asarray(target.tolist()), return_inverse=True)[1]
-    whole = alike * np.uint64(0x9E3779B97F4A7C15) + labels.astype(np.uint64)
+    whole = hashes * np.uint64(0x9E3779B97F4A7C15) + labels.astype(np.uint64)
     copies = len(whole) - len(np.unique(whole))
-    group = np.unique(alike, return_inverse=True)[1]
+    group = np.unique(hashes, return_inverse=True)[1]
     pairs = np.unique(np.column_stack([group, labels]), axis=0)
     several = np.bincount(pairs[:, 0], minlength=group.max() + 1) > 1
     return int(copies), int(several[group].sum())
 
 
-def _hashed(frame: Any) -> np.ndarray:
-    """A number for each row, the same for equal rows."""
+def _row_hashes(frame: Any) -> np.ndarray:
+    """Return a hash per row, the same for equal rows."""
     import pandas as pd
 
     try:
         hashes: np.ndarray = pd.util.hash_pandas_object(frame, index=False).to_numpy()
-    except TypeError:  # lists and the like
+    except TypeError:  # unhashable values such as lists
         hashes = pd.util.hash_pandas_object(frame.astype(str), index=False).to_numpy()
     return hashes
 
@@ -242,7 +243,7 @@ def _repeated(hashes: np.ndarray) -> np.ndarray:
 
 
 def _strongest(
-    features: list[Feature], columns: list[Column], kinds: tuple[str, ...], most: int
+    features: list[Feature], columns: list[ColumnRecord], kinds: tuple[str, ...], most: int
 ) -> list[Feature]:
     chosen = [
         (-(column["relation"] or 0.0), place)
@@ -253,9 +254,9 @@ def _strongest(
 
 
 def _correlations(
-    features: list[Feature], columns: list[Column], sample: np.ndarray
+    features: list[Feature], columns: list[ColumnRecord], sample: np.ndarray
 ) -> tuple[dict[str, Any], np.ndarray]:
-    numbers = _strongest(features, columns, ("number", "date"), MOST_CORRELATED)
+    numbers = _strongest(features, columns, ("number", "date"), MAX_CORRELATED)
     if len(numbers) < 2:
         return {"names": [], "matrix": []}, np.zeros((0, 0))
     matrix = spearman([feature.take(sample) for feature in numbers])
@@ -264,9 +265,9 @@ def _correlations(
 
 
 def _categories(
-    features: list[Feature], columns: list[Column], sample: np.ndarray
+    features: list[Feature], columns: list[ColumnRecord], sample: np.ndarray
 ) -> list[Feature]:
-    chosen = _strongest(features, columns, ("category",), MOST_CATEGORIES)
+    chosen = _strongest(features, columns, ("category",), MAX_CATEGORIES)
     return [feature.take(sample) for feature in chosen]
 
 
@@ -275,4 +276,6 @@ def _drift(features: list[Feature], test: Any) -> list[Any]:
     test = test.set_axis(names, axis=1)
     both = [f for f in features if f.used and f.name in names]
     absent = [f.name for f in features if f.used and f.name not in names]
-    return say.lacking(absent) + drifts(both, [feature_of(f.plan, test[f.name]) for f in both])
+    return findings.missing_columns(absent) + drift_between(
+        both, [feature_of(f.plan, test[f.name]) for f in both]
+    )

@@ -1,4 +1,4 @@
-"""The columns of a table as exploring sees them: numbers or codes, once, and cut into bins."""
+"""Columns of a table for exploration: numbers or category codes, and their bins."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from bosquet.tables.columns import ColumnPlan, as_numbers, dates_of
 from bosquet.tables.dates import ELAPSED, date_part
-from bosquet.tables.levels import leveled, texts_of
+from bosquet.tables.levels import factorized, texts_of
 
-BINS = 20  # of a number, to see how it goes with the target
-FINE_BINS = 200  # to see whether it gives the target away
+BINS = 20  # to measure the association of a number with the target
+FINE_BINS = 200  # to detect a target leak
 
 
 @dataclass
 class Feature:
-    """A column: `numbers` (NaN where missing), or `codes` (-1 where missing) of `levels`."""
+    """A column: `numbers` (NaN if missing), or `codes` of `levels` (-1 if missing)."""
 
     plan: ColumnPlan
     kind: str  # as in the record: number, category, date, text, identifier, constant
@@ -32,10 +32,12 @@ class Feature:
 
     @property
     def used(self) -> bool:
+        """Whether the methods use the column."""
         return self.plan.kind != "left out"
 
     @cached_property
     def missing(self) -> np.ndarray:
+        """Boolean mask of missing values."""
         if self.numbers is not None:
             return np.isnan(self.numbers)
         assert self.codes is not None
@@ -43,26 +45,27 @@ class Feature:
 
     @cached_property
     def ordered(self) -> np.ndarray:
-        """The numbers that are there, ascending."""
+        """The numbers that are not missing, in ascending order."""
         assert self.numbers is not None
         return np.sort(self.numbers[~self.missing])
 
     @cached_property
     def distinct(self) -> int:
+        """The number of distinct values."""
         if self.levels is not None:
             return len(self.levels)
         values = self.ordered
         return int(np.count_nonzero(values[1:] != values[:-1])) + 1 if values.size else 0
 
     def bins(self, most: int = BINS) -> tuple[np.ndarray, int]:
-        """A code for each row and how many there are; missing values have the last one.
+        """Return a bin code per row and the number of bins; the last bin holds missing values.
 
-        Numbers are cut at quantiles, of categories the commonest keep a code each.
+        Numbers are divided at quantiles. The most frequent levels of a category have a bin each.
         """
         if self.numbers is not None:
             cuts = (
                 np.unique(np.quantile(self.ordered, np.linspace(0, 1, most + 1)[1:-1]))
-                if (self.ordered.size)
+                if self.ordered.size
                 else np.zeros(0)
             )
             codes = np.searchsorted(cuts, self.numbers, side="left")
@@ -78,7 +81,7 @@ class Feature:
         return codes.astype(np.intp), count + 1
 
     def take(self, rows: np.ndarray) -> Feature:
-        """Some of the rows."""
+        """Return the column of some rows."""
         return Feature(
             self.plan,
             self.kind,
@@ -89,19 +92,19 @@ class Feature:
 
 
 def feature_of(plan: ColumnPlan, series: Any) -> Feature:
-    """A column by what the tidier made of it."""
+    """Return a column as the tidier reads it."""
     if plan.kind in ("number", "boolean"):
         values = np.asarray(plan.apply(series)[0][0], dtype=float)
         return Feature(plan, "number", numbers=values)
     if plan.kind == "date":
-        # Years and their fractions, which can be read off an axis.
+        # Fractional years are readable on an axis.
         return Feature(plan, "date", numbers=date_part(dates_of(plan, series), ELAPSED))
     kind = "category"
     if plan.kind == "left out":
         kind = {"empty": "constant", "nested": "text"}.get(plan.reason, plan.reason or "number")
         if series.dtype.kind in "iufb":
             return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
-    known = leveled(series)
-    if known is None:  # lists and the like: nothing is known of them
+    known = factorized(series)
+    if known is None:  # lists and other unhashable values
         return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])
     return Feature(plan, kind, codes=known.codes, levels=texts_of(known.levels))

@@ -1,4 +1,4 @@
-"""What a look at the table brings up, worst first: one sentence each, with what to do."""
+"""Findings of the exploration: one sentence each, with advice, most severe first."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 
 MANY_MISSING, MOSTLY_MISSING = 0.05, 0.5
-FAR_OUT = 10  # boxes of a box plot
+FAR_OUT = 10  # interquartile ranges beyond the quartiles
 CORRELATED = 0.95
 RARE_SHARE, RARE_ROWS = 0.1, 10
 MANY_LEVELS = 50
-_NAMED = 6
+_NAMED = 6  # columns that a message lists by name
 _ORDER = {"high": 0, "medium": 1, "low": 2}
 
 
 def by_severity(findings: Iterable[Finding]) -> list[Finding]:
-    """Worst first."""
+    """Sort findings by severity, most severe first."""
     return sorted(findings, key=lambda finding: _ORDER[finding["severity"]])
 
 
 def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) -> list[Finding]:
-    """Rows that come more than once; with weights these are separate cases more often than not."""
+    """Report duplicate rows; in a table with sample weights they are usually separate cases."""
     found = []
     if count:
         found.append(
@@ -36,8 +36,9 @@ def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) 
                 kind="duplicates",
                 severity="medium" if count > 0.05 * rows and not weighted else "low",
                 columns=[],
-                message=f"{count:,} rows are copies of others ({count / rows:.1%}): copies in both training"
-                " and test rows flatter a model; drop them unless they are separate cases.",
+                message=f"{count:,} rows ({count / rows:.1%}) are duplicates of other rows. Duplicates in"
+                " both training and test set make scores too optimistic; drop them unless they are separate"
+                " cases.",
             )
         )
     if conflicting:
@@ -46,8 +47,8 @@ def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) 
                 kind="duplicates",
                 severity="low",
                 columns=[],
-                message=f"{conflicting:,} rows are alike in all columns but the target, which no model can"
-                " tell apart.",
+                message=f"{conflicting:,} rows are equal in all columns except the target; no model can"
+                " distinguish them.",
             )
         )
     return found
@@ -56,14 +57,14 @@ def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) 
 def near_duplicates(
     count: int, conflicting: int, rows: int, ignored: list[str], weighted: bool
 ) -> list[Finding]:
-    """Rows that come more than once but for identifiers and weights, which hide that they are copies.
+    """Report rows that are duplicates if identifiers and weights are ignored.
 
-    In a table with weights, rows of one kind are separate cases more often than not.
+    In a table with sample weights, such rows are usually separate cases.
     """
-    against = f"; {conflicting:,} differ in the target" if conflicting else ""
+    against = f" ({conflicting:,} rows differ only in the target)" if conflicting else ""
     message = (
-        f"{count:,} rows ({count / rows:.1%}) are copies of others without {listed(ignored)}{against}: drop"
-        " copies unless they are separate cases."
+        f"{count:,} rows ({count / rows:.1%}) are equal to other rows except in {listed(ignored)}{against};"
+        " drop them unless they are separate cases."
     )
     return [
         Finding(
@@ -76,19 +77,19 @@ def near_duplicates(
 
 
 def left_out(features: list[Feature]) -> list[Finding]:
-    """Columns that no method sees, by reason."""
-    says = {
-        "constant": ("constant", "the same in every row"),
+    """Report the columns that no method uses, by reason, and date columns."""
+    reasons = {
+        "constant": ("constant", "the same value in every row"),
         "empty": ("constant", "empty"),
         "identifier": (
             "identifier",
-            "different in every row, so that nothing can be learned from it",
+            "a different value in every row, from which nothing can be learned",
         ),
-        "text": ("identifier", "text that differs in most rows: make features of it to use it"),
-        "nested": ("identifier", "lists or other things that are no values"),
+        "text": ("identifier", "text that differs in most rows; derive features from it to use it"),
+        "nested": ("identifier", "lists or other nested values"),
     }
     found = []
-    for reason, (kind, what) in says.items():
+    for reason, (kind, what) in reasons.items():
         names = [f.name for f in features if not f.used and f.plan.reason == reason]
         if names:
             found.append(
@@ -101,13 +102,13 @@ def left_out(features: list[Feature]) -> list[Finding]:
             )
     dates = [f.name for f in features if f.kind == "date"]
     if dates:
-        message = f"{listed(dates)}: dates, of which methods see year, month, day and the like."
+        message = f"{listed(dates)}: dates; methods use their year, month, day and similar parts."
         found.append(Finding(kind="date", severity="low", columns=dates, message=message))
     return found
 
 
 def missing(features: list[Feature]) -> list[Finding]:
-    """Columns with many missing values."""
+    """Report columns with many missing values."""
     found = []
     shares = {f.name: float(f.missing.mean()) for f in features if f.used}
     for low, high, severity in (
@@ -122,15 +123,15 @@ def missing(features: list[Feature]) -> list[Finding]:
                     kind="missing",
                     severity=severity,  # type: ignore[typeddict-item]
                     columns=names,
-                    message=f"{listed(names)}: values are missing, most in {worst} ({shares[worst]:.0%});"
-                    " ask why, for a gap may say something by itself.",
+                    message=f"{listed(names)}: missing values, most in {worst} ({shares[worst]:.0%});"
+                    " find out why, because a missing value may be informative.",
                 )
             )
     return found
 
 
 def outliers(features: list[Feature]) -> list[Finding]:
-    """Numbers that lie so far out that they may be errors."""
+    """Report columns with outliers that may be errors."""
     names = []
     for feature in features:
         if feature.used and feature.kind == "number" and feature.distinct > 10:
@@ -139,14 +140,12 @@ def outliers(features: list[Feature]) -> list[Finding]:
                 names.append(feature.name)
     if not names:
         return []
-    message = (
-        f"{listed(names)}: a few values lie very far from the others; look whether they are errors."
-    )
+    message = f"{listed(names)}: a few values are very far from the others; check whether they are errors."
     return [Finding(kind="outliers", severity="low", columns=names, message=message)]
 
 
 def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) -> list[Finding]:
-    """Columns that say the same."""
+    """Report pairs of strongly correlated columns."""
     pairs = [
         (abs(float(matrix[i, j])), names[i], names[j])
         for i in range(len(names))
@@ -164,56 +163,59 @@ def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) 
         return []
     pairs.sort(reverse=True)
     shown = "; ".join(f"{a} and {b} ({strength:.2f})" for strength, a, b in pairs[:_NAMED])
-    more = f" and {len(pairs) - _NAMED} pairs more" if len(pairs) > _NAMED else ""
+    more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
     concerned = list(dict.fromkeys(name for _, a, b in pairs for name in (a, b)))
-    message = f"Columns that say nearly the same: {shown}{more}; importance is shared between them."
+    message = (
+        f"Strongly correlated columns: {shown}{more}; feature importance is divided between them."
+    )
     return [Finding(kind="correlated", severity="low", columns=concerned, message=message)]
 
 
 def rare(target: ExploredTarget) -> list[Finding]:
-    """Classes with few rows."""
+    """Report classes with few rows."""
     if not target.is_classes:
         return []
     counts = target.counts
     few = [label for label, count in zip(target.classes, counts, strict=True) if count < RARE_ROWS]
     if few:
         message = (
-            f"{listed(few)}: classes of fewer than {RARE_ROWS} rows, of which little can be said."
+            f"{listed(few)}: classes with fewer than {RARE_ROWS} rows, whose results are uncertain."
         )
         return [Finding(kind="rare", severity="medium", columns=[target.name], message=message)]
     share = counts.min() / counts.sum()
     if len(counts) == 2 and share < RARE_SHARE:
         label = target.classes[int(counts.argmin())]
-        message = f"{label!r} is rare ({share:.1%}): look at precision and recall, not at accuracy."
+        message = f"{label!r} is rare ({share:.1%}); use precision and recall instead of accuracy."
         return [Finding(kind="rare", severity="medium", columns=[target.name], message=message)]
     return []
 
 
-def lacking(absent: list[str]) -> list[Finding]:
-    """Columns that later rows do not have."""
+def missing_columns(absent: list[str]) -> list[Finding]:
+    """Report columns that the test table lacks."""
     if not absent:
         return []
     message = (
-        f"{listed(absent)}: not in the test table, whose rows a model of this table cannot predict;"
-        " add what is missing there, or drop it here."
+        f"{listed(absent)}: not in the test table, so the model cannot predict its rows; add the columns to"
+        " the test table or drop them here."
     )
     return [Finding(kind="drift", severity="high", columns=absent, message=message)]
 
 
 def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
-    """What was not looked at, for the sake of time."""
-    told: list[Any] = []
+    """Report which columns and rows were not examined, to save time."""
+    messages: list[Any] = []
     if shown < columns:
-        told.append(
-            f"Of {columns:,} columns the {shown} most related to the target are shown and looked at closely."
+        messages.append(
+            f"Only the {shown} of {columns:,} columns most associated with the target were examined."
         )
     if sampled < rows:
-        told.append(
-            f"Relations and leaks of whole columns are measured on {sampled:,} of the {rows:,} rows."
+        messages.append(
+            f"Associations and leaks of whole columns were measured on {sampled:,} of the {rows:,} rows."
         )
-    return [Finding(kind="limits", severity="low", columns=[], message=text) for text in told]
+    return [Finding(kind="limits", severity="low", columns=[], message=text) for text in messages]
 
 
 def listed(names: list[str]) -> str:
+    """Return the names separated by commas; of many, the first ones and the number of the others."""
     shown = ", ".join(names[:_NAMED])
     return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

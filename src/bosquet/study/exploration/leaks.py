@@ -9,27 +9,29 @@ import numpy as np
 
 from bosquet.study.exploration.features import Feature
 from bosquet.study.exploration.findings import listed
-from bosquet.study.exploration.relations import given_away, is_copy, random_half
+from bosquet.study.exploration.relations import avoided_error_share, is_copy, random_half
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 from bosquet.tables.dates import DAYS_OF_A_YEAR
 
-GIVES_AWAY, NEARLY = 0.98, 0.9  # share of the errors that one column avoids
-FEWEST_ROWS = 40  # fewer cannot show a leak
-# Rows that a level would share with a class if the two were independent, as a share of all rows. Below the
-# first, empty cells are ordinary (no child earns 50,000); a column filled in for one class alone is not.
+SURE, LIKELY = 0.98, 0.9  # share of a constant's errors that one column avoids
+MIN_ROWS = 40  # fewer rows cannot show a leak
+# Expected share of all rows in a cell (level, class) if column and target are independent. Below the first,
+# empty cells are ordinary (no child earns 50,000); a column that is filled in for one class only is not.
 EXPECTED, EXPECTED_IF_KNOWN, EXPECTED_LOW = 0.1, 0.01, 0.005
-# A level of so many rows with one class of two is a leak, however rare the other class.
-MOST_ROWS_IN_LEVEL = 0.5
-CONTAMINATION = 0.001  # of the expected rows may be there nevertheless: errors in the table
-CHANCE = 0.001  # that independence gives such a cell anywhere in the table
-COMMON = 0.01  # share of the rows from which on a value of a number is a level
-CONSTANT = 0.01  # standard deviation of a numeric target within a level, in that of the table
-DETERMINED = 0.9999  # R² of the target on two columns
-MOST_COLUMNS_PAIRED = 40
-LATER = 0.05  # share of rows with a date later than the row's own time
-ONE_DAY = 1.01 / DAYS_OF_A_YEAR  # in years: a time of the same day is not later than its date
-LAST_ROWS, FEWEST_LAST_ROWS = 0.05, 20  # in time, in which a column that is filled in late is empty
+# A level with at least this share of the rows and only one of two classes is a leak, even if the other class
+# is rare.
+MAJORITY_SHARE = 0.5
+CONTAMINATION = 0.001  # tolerated share of the expected rows: errors in the table
+SIGNIFICANCE = 0.001  # level of the test, corrected for the number of cells in the table
+COMMON = 0.01  # minimum share of the rows of a number that is treated as a level
+CONSTANT = 0.01  # maximum standard deviation of a numeric target in a level, relative to the table
+DETERMINED = 0.9999  # R² of the target regressed on two columns
+MAX_COLUMNS_PAIRED = 40
+LATER = 0.05  # minimum share of rows with a date later than the time of the row
+ONE_DAY = 1.01 / DAYS_OF_A_YEAR  # in years; a time on the same day is not later than its date
+# Share and minimum number of the latest rows, in which a column that is filled in late is empty.
+LAST_ROWS, MIN_LAST_ROWS = 0.05, 20
 _REPORTED = 5  # columns with a finding each
 
 
@@ -39,28 +41,28 @@ def column_leaks(
     random: np.random.Generator,
     group: np.ndarray | None = None,
 ) -> list[Finding]:
-    """Columns that give the target away.
+    """Report columns that predict the target almost perfectly.
 
-    Groups of rows are whole in what is measured: a column that is constant in each names the group, and
-    gives the target of its other rows away, but not that of another group.
+    The measure is computed on other groups than it is fitted to. Otherwise a column that is constant within
+    groups would identify the group and so predict the targets of its other rows.
     """
     found = []
     for feature in features:
         name = feature.name
         if is_copy(feature, target):
-            message = f"{name} is {target.name} in other words: drop it."
+            message = f"{name} is a copy of {target.name}, possibly rescaled or renamed; drop it."
             found.append(Finding(kind="leak", severity="high", columns=[name], message=message))
-        elif len(feature.missing) >= FEWEST_ROWS:
+        elif len(feature.missing) >= MIN_ROWS:
             half = random_half(len(feature.missing), random, group)
-            share = given_away(feature, target, half)
-            if share >= NEARLY:
+            share = avoided_error_share(feature, target, half)
+            if share >= LIKELY:
                 found.append(
                     Finding(
                         kind="leak",
-                        severity="high" if share >= GIVES_AWAY else "medium",
+                        severity="high" if share >= SURE else "medium",
                         columns=[name],
-                        message=f"{name} alone avoids {share:.0%} of the errors in {target.name}:"
-                        " drop it unless it is known before the target is.",
+                        message=f"{name} alone avoids {share:.0%} of the errors in predicting {target.name};"
+                        " drop it unless it is known before the target.",
                     )
                 )
     return found
@@ -69,19 +71,19 @@ def column_leaks(
 def pair_leaks(
     features: Iterable[Feature], target: ExploredTarget, known: Collection[str] = ()
 ) -> list[Finding]:
-    """Two columns of which a numeric target is a linear combination, such as their sum."""
+    """Report pairs of columns of which a numeric target is a linear combination, such as their sum."""
     numbers = [
         f for f in features if f.numbers is not None and f.used and not bool(f.missing.any())
     ]
     numbers = [f for f in numbers if f.distinct > 2 and f.name not in known]
-    if target.is_classes or not 2 <= len(numbers) <= MOST_COLUMNS_PAIRED:
+    if target.is_classes or not 2 <= len(numbers) <= MAX_COLUMNS_PAIRED:
         return []
     values = [np.asarray(f.numbers) for f in numbers]
     matrix: np.ndarray = np.corrcoef(np.stack([*values, target.numbers]))
     among, with_target = matrix[:-1, :-1], matrix[:-1, -1]
     products = np.outer(with_target, with_target)
     squares = with_target[:, None] ** 2 + with_target[None, :] ** 2
-    # Columns that are collinear with each other make the quotient meaningless.
+    # The quotient is meaningless for columns that are collinear with each other.
     rest = np.where(np.abs(among) < 0.999, 1 - among**2, np.inf)
     explained = np.triu((squares - 2 * products * among) / rest, k=1)
     alone = np.maximum(with_target[:, None] ** 2, with_target[None, :] ** 2)
@@ -89,21 +91,21 @@ def pair_leaks(
     for i, j in np.argwhere((explained > DETERMINED) & (alone < DETERMINED))[:_REPORTED]:
         a, b = numbers[i].name, numbers[j].name
         message = (
-            f"{target.name} is a sum or difference of {a} and {b}, each times a constant:"
-            f" drop them unless they are known before {target.name} is."
+            f"{target.name} is a linear combination of {a} and {b}; drop them unless they are known before"
+            f" {target.name}."
         )
         found.append(Finding(kind="leak", severity="high", columns=[a, b], message=message))
     return found
 
 
 def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
-    """Columns that are known only after the time of their row.
+    """Report columns that are known only after the time of their row.
 
-    Dates that are later than the row's own, and columns that are not filled in yet in the latest rows.
+    These are dates later than the time of the row, and columns that are empty in the latest rows.
     """
     assert time.numbers is not None
     rows = len(time.numbers)
-    count = max(int(LAST_ROWS * rows), FEWEST_LAST_ROWS)
+    count = max(int(LAST_ROWS * rows), MIN_LAST_ROWS)
     order = np.argsort(time.numbers, kind="stable")
     last = order[-count:]
     found = []
@@ -119,7 +121,7 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
             how = f"is missing in the last {count:,} rows by {time.name}" if earlier < 0.5 else ""
         if how:
             message = (
-                f"{feature.name} {how}: drop it unless it is known when the target is predicted."
+                f"{feature.name} {how}; drop it unless it is known when the target is predicted."
             )
             found.append(
                 Finding(kind="leak", severity="medium", columns=[feature.name], message=message)
@@ -130,15 +132,15 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
 # -------------------------------------------------------------------------------------- by level
 @dataclass(frozen=True)
 class _Levels:
-    """The levels of a column: those of a category, the common values of a number, missing last.
+    """The levels of a category or the common values of a number, and missing values last.
 
-    `codes` of rows with other values are `len(names)` or more.
+    Rows with other values have a code of at least `len(names)`.
     """
 
     feature: Feature
     codes: np.ndarray
     names: list[str]
-    numbers: np.ndarray | None  # what the first names stand for in a column of numbers
+    numbers: np.ndarray | None  # values of the first names in a numeric column
     has_missing: bool
 
 
@@ -146,7 +148,7 @@ class _Levels:
 class _Leak:
     """A level that excludes a class, or at which a numeric target is constant.
 
-    `expected` is the share of all rows that independence would put where there are none.
+    `expected` is the share of all rows that would be in the empty cell under independence.
     """
 
     column: str
@@ -164,37 +166,37 @@ class _Leak:
 def level_leaks(
     features: Iterable[Feature], target: ExploredTarget, known: Collection[str] = ()
 ) -> list[Finding]:
-    """Levels, missing values and common numbers that never occur with one class, on all rows.
+    """Report levels, missing values and common numbers that never occur with one class, using all rows.
 
-    A rare level has no rows of many a class by chance. A cell is therefore reported only where independence
-    of column and target would leave it so empty with probability 0.001 at most, divided by the number of
-    cells in the table, and where it would hold a notable share of all rows. Columns in `known` are reported
-    already and are skipped.
+    A rare level lacks many classes by chance. A cell is therefore reported only if independence of column and
+    target would make it so empty with a probability of at most 0.001 divided by the number of cells
+    (Bonferroni), and if it would contain a notable share of all rows. Columns in `known` are skipped, because
+    they are reported already.
     """
-    looked_at = [feature for feature in features if feature.used and feature.name not in known]
+    examined = [feature for feature in features if feature.used and feature.name not in known]
     most = int(1 / COMMON)  # levels that a column of numbers can have
-    levels_in_all = sum(len(f.levels) if f.levels is not None else most for f in looked_at)
-    # Two levels more for each column: missing and known.
-    cells = (levels_in_all + 2 * len(looked_at)) * max(len(target.classes), 1)
+    levels_in_all = sum(len(f.levels) if f.levels is not None else most for f in examined)
+    # Two more levels per column: missing and not missing.
+    cells = (levels_in_all + 2 * len(examined)) * max(len(target.classes), 1)
     worst = []
-    for feature in looked_at:
+    for feature in examined:
         levels = _levels(feature)
         if levels.names:
             find = _excluded_classes if target.is_classes else _constant_targets
-            found = find(levels, target, CHANCE / cells)
+            found = find(levels, target, SIGNIFICANCE / cells)
             worst += sorted(found, key=lambda leak: -leak.expected / leak.threshold)[:1]
     return _reported(sorted(worst, key=lambda leak: -leak.expected), target.name)
 
 
 def _reported(leaks: list[_Leak], target: str) -> list[Finding]:
-    """One finding for each severe column, one for the rest of them, and one for the mild ones."""
+    """Return a finding for each of the worst columns, one for other severe columns and one for the rest."""
     severe = [leak for leak in leaks if leak.severe]
     mild = [leak for leak in leaks if not leak.severe]
     found = []
     for leak in severe[:_REPORTED]:
         message = (
-            f"{leak.level} ({leak.rows:,} rows) {leak.how}: drop {leak.column} unless it is known before"
-            f" {target} is."
+            f"{leak.level} ({leak.rows:,} rows) {leak.how}; drop {leak.column} unless it is known before"
+            f" {target}."
         )
         found.append(
             Finding(kind="leak", severity="medium", columns=[leak.column], message=message)
@@ -203,12 +205,12 @@ def _reported(leaks: list[_Leak], target: str) -> list[Finding]:
     if rest:
         message = (
             f"{len(rest)} more columns have a level that excludes a value of {target}: {listed(rest)};"
-            f" drop those that are not known before {target} is."
+            f" drop those that are not known before {target}."
         )
         found.append(Finding(kind="leak", severity="medium", columns=rest, message=message))
     if mild:
         shown = "; ".join(f"{leak.level} {leak.how}" for leak in mild[:_REPORTED])
-        more = f"; and {len(mild) - _REPORTED} columns more" if len(mild) > _REPORTED else ""
+        more = f"; and {len(mild) - _REPORTED} more columns" if len(mild) > _REPORTED else ""
         message = f"Levels that exclude a value of {target}: {shown}{more}."
         names = [leak.column for leak in mild]
         found.append(Finding(kind="leak", severity="low", columns=names, message=message))
@@ -245,7 +247,7 @@ def _common_numbers(feature: Feature) -> np.ndarray:
     return common
 
 
-def _excluded_classes(levels: _Levels, target: ExploredTarget, chance: float) -> list[_Leak]:
+def _excluded_classes(levels: _Levels, target: ExploredTarget, significance: float) -> list[_Leak]:
     from scipy.stats import binom
 
     rows, classes, names = len(levels.codes), len(target.classes), levels.names
@@ -254,10 +256,10 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, chance: float) ->
     ).reshape(-1, classes)[: len(names)]
     thresholds = np.full(len(names), EXPECTED)
     if classes == 2:
-        thresholds[table.sum(axis=1) >= MOST_ROWS_IN_LEVEL * rows] = EXPECTED_LOW
+        thresholds[table.sum(axis=1) >= MAJORITY_SHARE * rows] = EXPECTED_LOW
     if levels.has_missing:
         table = np.vstack([table, target.counts - table[-1]])
-        names = [*names, f"{levels.feature.name} known"]
+        names = [*names, f"{levels.feature.name} not missing"]
         thresholds = np.append(thresholds, EXPECTED_IF_KNOWN)
     share, sizes = target.counts / rows, table.sum(axis=1)
     expected = sizes[:, None] * share
@@ -265,20 +267,21 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, chance: float) ->
     found = []
     for level, label in np.argwhere(empty).tolist():
         seen = int(table[level, label])
-        if binom.cdf(seen, sizes[level], share[label]) > chance:
+        if binom.cdf(seen, sizes[level], share[label]) > significance:
             continue
         if not _differs_from_neighbours(levels, level, target.codes == label):
             continue
-        how = "never has" if not seen else f"in {seen:,} rows only has"
-        how += f" {target.name} = {target.classes[label]!r} ({share[label]:.0%} of all rows)"
-        part = float(expected[level, label] / rows)
+        value = f"{target.name} = {target.classes[label]!r}"
+        how = f"has {value} in only {seen:,} rows" if seen else f"never has {value}"
+        how += f" ({share[label]:.0%} of all rows have it)"
+        expected_share = float(expected[level, label] / rows)
         found.append(
             _Leak(
                 levels.feature.name,
                 names[level],
                 int(sizes[level]),
                 how,
-                part,
+                expected_share,
                 float(thresholds[level]),
             )
         )
@@ -286,9 +289,9 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, chance: float) ->
 
 
 def _differs_from_neighbours(levels: _Levels, level: int, of_class: np.ndarray) -> bool:
-    """Whether the nearest other numbers have the class at half of its share or more.
+    """Return whether the class has at least half of its share among the nearest other numbers.
 
-    Where they have not, the class is absent from a whole range, which is the smooth effect of a good column.
+    If it has less, the class is absent from a whole range, which is the smooth effect of a good feature.
     """
     if levels.numbers is None or level >= len(levels.numbers):
         return True
@@ -296,14 +299,14 @@ def _differs_from_neighbours(levels: _Levels, level: int, of_class: np.ndarray) 
     assert numbers is not None
     value = levels.numbers[level]
     low, high = (np.searchsorted(ordered, value, side=side) for side in ("left", "right"))
-    count = max(int(high - low), FEWEST_ROWS)
+    count = max(int(high - low), MIN_ROWS)
     order = np.argsort(numbers, kind="stable")  # missing values last
     sides = [order[max(low - count, 0) : low], order[high : min(high + count, ordered.size)]]
     shares = [float(of_class[side].mean()) for side in sides if side.size]
     return bool(shares) and min(shares) >= float(of_class.mean()) / 2
 
 
-def _constant_targets(levels: _Levels, target: ExploredTarget, chance: float) -> list[_Leak]:
+def _constant_targets(levels: _Levels, target: ExploredTarget, significance: float) -> list[_Leak]:
     y, rows, names = target.numbers, len(levels.codes), levels.names
     size = len(names) + 2
     counts = np.maximum(np.bincount(levels.codes, minlength=size), 1)[: len(names)]
@@ -311,8 +314,8 @@ def _constant_targets(levels: _Levels, target: ExploredTarget, chance: float) ->
     means = np.bincount(levels.codes, y - mean, minlength=size)[: len(names)] / counts
     squares = np.bincount(levels.codes, (y - mean) ** 2, minlength=size)[: len(names)] / counts
     spread = np.sqrt(np.maximum(squares - means**2, 0))
-    # A target that is mostly one number is constant in many a level by chance.
-    commonest = np.unique(y, return_counts=True)[1].max() / rows
+    # A target that is mostly one number is constant in many levels by chance.
+    most_frequent = np.unique(y, return_counts=True)[1].max() / rows
     constant = (counts >= COMMON * rows) & (counts < rows) & (spread < CONSTANT * y.std())
     return [
         _Leak(
@@ -323,5 +326,5 @@ def _constant_targets(levels: _Levels, target: ExploredTarget, chance: float) ->
             float(counts[level] / rows),
         )
         for level in np.flatnonzero(constant).tolist()
-        if commonest ** counts[level] <= chance
+        if most_frequent ** counts[level] <= significance
     ]

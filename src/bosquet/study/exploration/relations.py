@@ -1,11 +1,11 @@
-r"""How columns go with the target and with each other, on one scale from 0 to 1.
+r"""Association of columns with the target and with each other, on a scale from 0 to 1.
 
-A column is cut into bins. With classes the measure is Cramér's V of the table of bins and classes, corrected
-for what chance alone would give (Bergsma, 2013); with numbers it is the correlation ratio
+A column is divided into bins. For classification the measure is Cramér's V of bins and classes, corrected for
+bias (Bergsma, 2013). For regression it is the correlation ratio
 
 .. math:: \eta = \sqrt{1 - \frac{\sum_i (y_i - \bar y_{b(i)})^2}{\sum_i (y_i - \bar y)^2}}
 
-of the target by bin, its square corrected in the same way.
+of the target by bin, whose square is adjusted for the number of bins.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from bosquet.study.exploration.target import ExploredTarget
 
 
 def relation(feature: Feature, target: ExploredTarget) -> float | None:
-    """The strength of a column's relation to the target, 0 to 1; None where it has no values."""
+    """Return the association of a column with the target, 0 to 1; None if all its values are missing."""
     if bool(feature.missing.all()):
         return None
-    # So many rows a bin that chance is told from a relation.
+    # About 20 rows per bin, so that an association is distinguishable from chance.
     codes, count = feature.bins(min(BINS, max(4, len(feature.missing) // 20)))
     if target.is_classes:
         return cramers_v(codes, target.codes, count, len(target.classes))
@@ -30,7 +30,7 @@ def relation(feature: Feature, target: ExploredTarget) -> float | None:
 
 
 def cramers_v(a: np.ndarray, b: np.ndarray, n_a: int, n_b: int) -> float:
-    """Cramér's V of two lists of codes, corrected for bias.
+    """Return Cramér's V of two arrays of codes, corrected for bias.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def cramers_v(a: np.ndarray, b: np.ndarray, n_a: int, n_b: int) -> float:
 
 
 def correlation_ratio(codes: np.ndarray, numbers: np.ndarray, count: int) -> float:
-    """The correlation ratio of numbers by group, corrected for the number of groups."""
+    """Return the correlation ratio of numbers by group, adjusted for the number of groups."""
     n = len(numbers)
     sizes = np.bincount(codes, minlength=count).astype(float)
     sums = np.bincount(codes, numbers, minlength=count)
@@ -74,7 +74,7 @@ def correlation_ratio(codes: np.ndarray, numbers: np.ndarray, count: int) -> flo
 def random_half(
     rows: int, random: np.random.Generator, group: np.ndarray | None = None
 ) -> np.ndarray:
-    """Which rows are in a random half of them; groups are whole."""
+    """Return a boolean mask of a random half of the rows; groups are not divided."""
     unit = np.arange(rows) if group is None else np.unique(group, return_inverse=True)[1]
     units = int(unit.max()) + 1 if rows else 0
     chosen = np.zeros(units, dtype=bool)
@@ -83,12 +83,12 @@ def random_half(
     return half
 
 
-def given_away(feature: Feature, target: ExploredTarget, half: np.ndarray) -> float:
-    """How much of the target one column explains on rows that it was not learned from.
+def avoided_error_share(feature: Feature, target: ExploredTarget, half: np.ndarray) -> float:
+    """Return the share of a constant's errors that a single column avoids on unseen rows.
 
-    The share of the errors of a constant that the best rule by bins of the column avoids: of the
-    misclassified rows for classes, of the squared error for numbers. The rule is learned on one `half` of the
-    rows and judged on the other, so that an identifier explains nothing.
+    Errors are misclassified rows for classification and squared errors for regression. The best prediction
+    per bin of the column is fitted on one `half` of the rows and tested on the other, so that an identifier
+    avoids no errors.
     """
     codes, count = feature.bins(FINE_BINS)
     n = len(codes)
@@ -96,56 +96,57 @@ def given_away(feature: Feature, target: ExploredTarget, half: np.ndarray) -> fl
         k = len(target.classes)
         table = np.bincount(codes[half] * k + target.codes[half], minlength=count * k)
         table = table.reshape(count, k).astype(float)
-        said = (table + 1e-3 * table.sum(axis=0) / max(table.sum(), 1)).argmax(axis=1)
-        answers = [said[codes[~half]]]
+        best = (table + 1e-3 * table.sum(axis=0) / max(table.sum(), 1)).argmax(axis=1)
+        candidates = [best[codes[~half]]]
         nearest = _class_of_nearest(feature, target, half)
-        answers += [] if nearest is None else [nearest]
-        wrong = min(float((answer != target.codes[~half]).mean()) for answer in answers)
+        candidates += [] if nearest is None else [nearest]
+        wrong = min(float((one != target.codes[~half]).mean()) for one in candidates)
         base = 1 - target.counts.max() / n
         return 1 - wrong / base if base > 0 else 0.0
-    return _number_given_away(feature, target.numbers, codes, count, half)
+    return _explained_variance(feature, target.numbers, codes, count, half)
 
 
 def _class_of_nearest(
     feature: Feature, target: ExploredTarget, half: np.ndarray
 ) -> np.ndarray | None:
-    """What the row of the nearest other number says: a border shows however few rows a bin has.
+    """Return the class of the row with the nearest different number; None for a category.
 
-    An equal number may be that of a copy of the row, which would give away anything.
+    This finds sharp class boundaries that the bins are too coarse for. Rows with an equal number are skipped,
+    because a duplicate of the row would predict any target.
     """
     known = half & ~feature.missing
     if feature.numbers is None or not known.any():
         return None
     order = np.flatnonzero(known)[np.argsort(feature.numbers[known], kind="stable")]
-    numbers, asked = feature.numbers[order], feature.numbers[~half]
-    above = np.searchsorted(numbers, asked, side="right")
-    below = np.searchsorted(numbers, asked, side="left") - 1
-    up = np.append(numbers, np.inf)[above] - asked
-    down = asked - np.append(numbers, -np.inf)[below]  # the last where there is none below
+    numbers, queried = feature.numbers[order], feature.numbers[~half]
+    above = np.searchsorted(numbers, queried, side="right")
+    below = np.searchsorted(numbers, queried, side="left") - 1
+    up = np.append(numbers, np.inf)[above] - queried
+    down = queried - np.append(numbers, -np.inf)[below]  # -inf if no number is smaller
     near = np.where(down < up, below, above).clip(0, len(order) - 1)
-    commonest = int(target.counts.argmax())
-    return np.where(feature.missing[~half], commonest, target.codes[order[near]])
+    most_frequent = int(target.counts.argmax())
+    return np.where(feature.missing[~half], most_frequent, target.codes[order[near]])
 
 
-def _number_given_away(
+def _explained_variance(
     feature: Feature, y: np.ndarray, codes: np.ndarray, count: int, half: np.ndarray
 ) -> float:
     mean = y[half].mean()
     sums = np.bincount(codes[half], y[half] - mean, minlength=count)
     means = mean + sums / (np.bincount(codes[half], minlength=count) + 1e-9)
-    answers = [means[codes[~half]]]
+    candidates = [means[codes[~half]]]
     known = half & ~feature.missing
     if feature.numbers is not None and known.sum() > 1:
-        # A smooth curve shows between neighbours, however few rows a bin has.
+        # Interpolation finds smooth curves that the bins are too coarse for.
         order = np.flatnonzero(known)[np.argsort(feature.numbers[known], kind="stable")]
         between = np.interp(feature.numbers[~half], feature.numbers[order], y[order])
-        answers.append(np.where(feature.missing[~half], mean, between))
+        candidates.append(np.where(feature.missing[~half], mean, between))
     total = max(((y[~half] - mean) ** 2).sum(), 1e-300)
-    return float(1 - min(((y[~half] - said) ** 2).sum() for said in answers) / total)
+    return float(1 - min(((y[~half] - one) ** 2).sum() for one in candidates) / total)
 
 
 def is_copy(feature: Feature, target: ExploredTarget) -> bool:
-    """Whether the column is the target itself, or a straight line of it."""
+    """Return whether the column is the target itself, relabelled or linearly transformed."""
     if bool(feature.missing.any()):
         return False
     if target.is_classes:
@@ -160,7 +161,7 @@ def is_copy(feature: Feature, target: ExploredTarget) -> bool:
 
 
 def spearman(features: list[Feature]) -> np.ndarray:
-    """Spearman's correlations of numbers, missing ones at the median."""
+    """Return the matrix of Spearman correlations of numeric columns; missing values are set to the median."""
     ranks = np.empty((len(features), len(features[0].missing)))
     for place, feature in enumerate(features):
         assert feature.numbers is not None
@@ -173,7 +174,7 @@ def spearman(features: list[Feature]) -> np.ndarray:
 
 
 def quick_relations(frame: Any, names: list[str], target: ExploredTarget) -> np.ndarray:
-    """|Pearson's correlation| of many columns of numbers with the target or its classes; 0 of others."""
+    """Return |Pearson correlation| of many numeric columns with the target or its classes; 0 for others."""
     n = len(frame)
     if target.is_classes:
         truth = (target.codes[:, None] == np.arange(min(len(target.classes), 10))).astype(float)

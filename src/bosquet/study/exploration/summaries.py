@@ -1,4 +1,4 @@
-"""What is shown of a column: its numbers in brief and its distribution by class."""
+"""Summary statistics of a column and its histogram per class."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from bosquet.study.exploration.features import Feature
 from bosquet.study.exploration.relations import relation
 from bosquet.study.exploration.target import ExploredTarget
-from bosquet.study.record import Column, Histogram
+from bosquet.study.record import ColumnRecord, Histogram
 
-BARS = 30  # of a number
-LEVELS = 15  # of a category
-CLASSES = 8  # distributions shown apart
+BARS = 30  # maximum number of bars for a number
+LEVELS = 15  # maximum number of levels shown for a category
+CLASSES = 8  # maximum number of classes with their own histogram
 OTHERS = "(others)"
-_TAIL = 0.005  # share of the rows beyond the first and the last bar's inner edges, at most
+_TAIL = 0.005  # share of the rows at each end that may widen the first or the last bar
 
 
-def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> Column:
-    """A column of the record; the relation to the target is measured on `sample`."""
+def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> ColumnRecord:
+    """Return the record of a column; its association with the target is measured on the rows `sample`."""
     numbers = feature.numbers is not None and feature.ordered.size > 0
     mean = deviation = quantiles = None
     if numbers:
@@ -27,7 +27,7 @@ def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> C
     strength = None
     if feature.used:
         strength = relation(feature.take(sample), target.take(sample))
-    return Column(
+    return ColumnRecord(
         name=feature.name,
         kind=feature.kind,  # type: ignore[typeddict-item]
         missing=int(feature.missing.sum()),
@@ -43,7 +43,10 @@ def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> C
 
 
 def whiskers(feature: Feature, reach: float = 1.5) -> tuple[int, float]:
-    """How many values lie beyond the whiskers of a box plot, and how far the farthest, in boxes."""
+    """Count the values beyond the whiskers of a box plot.
+
+    Also return the distance of the farthest value from the quartiles, in interquartile ranges.
+    """
     values = feature.ordered
     low, high = np.quantile(values, [0.25, 0.75])
     box = high - low
@@ -56,7 +59,7 @@ def whiskers(feature: Feature, reach: float = 1.5) -> tuple[int, float]:
 
 
 def _groups(target: ExploredTarget) -> tuple[np.ndarray | None, list[str]]:
-    """Codes of the classes shown apart, and their names; the rarer of many are taken together."""
+    """Return a group code per row and the group names: the classes, the rarest of many combined."""
     if not target.is_classes:
         return None, ["all"]
     if len(target.classes) <= CLASSES:
@@ -68,9 +71,9 @@ def _groups(target: ExploredTarget) -> tuple[np.ndarray | None, list[str]]:
 
 
 def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) -> Histogram:
-    """Counts by group over bars of numbers or over the commonest levels.
+    """Return the counts per group in the bins of a number or the most frequent levels of a category.
 
-    Levels come with the commonest first, those of an ordered category in their order.
+    The most frequent level comes first; levels of an ordered category are in their order.
     """
     if feature.numbers is not None:
         if not feature.ordered.size:
@@ -79,7 +82,7 @@ def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) 
         codes = np.clip(
             np.searchsorted(edges, feature.numbers, side="right") - 1, 0, len(edges) - 2
         )
-        counts = _counted(codes, feature.missing, groups, names, len(edges) - 1)
+        counts = _count_by_group(codes, feature.missing, groups, names, len(edges) - 1)
         return Histogram(edges=[float(e) for e in edges], levels=None, counts=counts)
     assert feature.codes is not None
     assert feature.levels is not None
@@ -93,29 +96,29 @@ def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) 
     if len(order) > LEVELS:
         shown.append(OTHERS)
     codes = place[feature.codes] if len(order) else np.zeros(len(feature.codes), dtype=np.intp)
-    counts = _counted(codes, feature.missing, groups, names, len(shown))
+    counts = _count_by_group(codes, feature.missing, groups, names, len(shown))
     found = Histogram(edges=None, levels=shown, counts=counts)
     if ordinal:
         found["ordered"] = True
     return found
 
 
-def _counted(
+def _count_by_group(
     codes: np.ndarray, missing: np.ndarray, groups: np.ndarray | None, names: list[str], bars: int
 ) -> dict[str, list[int]]:
     if not bars:
         return {name: [] for name in names}
     groups = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
-    there = ~missing
-    table = np.bincount(groups[there] * bars + codes[there], minlength=len(names) * bars)
+    present = ~missing
+    table = np.bincount(groups[present] * bars + codes[present], minlength=len(names) * bars)
     table = table.reshape(len(names), bars)
     return {name: [int(c) for c in row] for name, row in zip(names, table, strict=True)}
 
 
 def bar_edges(ordered: np.ndarray, distinct: int) -> np.ndarray:
-    """Edges of bars of equal width; whole numbers of few values have a bar each.
+    """Return the edges of bars of equal width; integers with few distinct values have one bar each.
 
-    Where a few values lie far out, the first or the last bar reaches to them and is wider.
+    If there are a few distant values, the first or the last bar is wider and includes them.
     """
     low, high = float(ordered[0]), float(ordered[-1])
     if low == high:
@@ -132,7 +135,7 @@ def bar_edges(ordered: np.ndarray, distinct: int) -> np.ndarray:
 
 
 def target_histogram(target: ExploredTarget) -> Histogram:
-    """The distribution of the target itself."""
+    """Return the histogram of the target."""
     if target.is_classes:
         counts = {"all": [int(c) for c in target.counts]}
         return Histogram(edges=None, levels=list(target.classes), counts=counts)

@@ -1,4 +1,4 @@
-"""The methods of a study, each with its candidates, its qualities and how it is tuned; a file a family."""
+"""The methods of a study, with their candidates, properties and ways of tuning; one module per family."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bosquet.study.methods.method import Method
 
 __all__ = ["METHODS"]
 
-# In the order of a table: what is plain first.
+# In the order of presentation, simple methods first.
 METHODS: dict[str, Method] = {
     method.name: method
     for family in (

@@ -1,18 +1,18 @@
-"""Qualities of support vector machines, by kernel."""
+"""Properties of support vector machines, by kernel."""
 
 from __future__ import annotations
 
 from bosquet.study.record import Card
 
-_SCORE = ("partly", "margins; probabilities by Platt's sigmoid, no interval for numbers")
-_BOUNDS = ("yes", "margin bounds for any n, whatever the dimension")
+_SCORE = ("partly", "margins; probabilities by Platt scaling, no interval for regression")
+_BOUNDS = ("yes", "margin bounds for any n and any dimension")
 
 
 def _card(
     readable: tuple[str, str],
     consistent: tuple[str, str],
     minimax: tuple[str, str],
-    settings: str,
+    parameters: str,
     online: tuple[str, str],
 ) -> Card:
     return {
@@ -21,7 +21,7 @@ def _card(
         "consistent": consistent,
         "minimax": minimax,
         "non_asymptotic": _BOUNDS,
-        "parameter_free": ("no", settings),
+        "parameter_free": ("no", parameters),
         "online": online,
     }
 
@@ -40,7 +40,7 @@ CARDS: dict[str, Card] = {
     ),
     "polynomial": _card(
         _NO_WEIGHTS,
-        ("no", "polynomials of one degree do not reach every rule"),
+        ("no", "polynomials of a fixed degree cannot approximate every rule"),
         ("no", "its bias does not vanish"),
         "C and the degree",
         _NOT_ONLINE,
@@ -55,13 +55,13 @@ CARDS: dict[str, Card] = {
     "laplacian": _card(
         _NO_WEIGHTS,
         _UNIVERSAL,
-        ("partly", "as least squares, for smooth truths"),
+        ("partly", "as kernel least squares, for smooth targets"),
         "C and σ",
         _NOT_ONLINE,
     ),
     "sigmoid": _card(
         _NO_WEIGHTS,
-        ("no", "not a kernel for all settings, nor universal"),
+        ("no", "not positive definite for all parameters, not universal"),
         ("no", "not known"),
         "C and its slope",
         _NOT_ONLINE,

@@ -1,4 +1,4 @@
-"""The AdaBoost family: variants as candidates, rounds as complexity; AdaBoost.R2 for numbers."""
+"""AdaBoost variants, whose complexity is the number of rounds; AdaBoost.R2 for regression."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from bosquet.boosting import AdaBoostClassifier, AdaBoostRegressor
 from bosquet.study.methods.candidates import Staged
 from bosquet.study.methods.costs import FitCost
-from bosquet.study.methods.gradient import WIDE, staged_answers
+from bosquet.study.methods.gradient import WIDE, staged_predictions
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 ROUNDS = (10, 25, 50, 100, 200, 400)
-ROUNDS_OF_MANY = (5, 10, 25, 50, 100, 200)
-ROUNDS_OF_NUMBERS = (5, 10, 20, 40, 80)
-# From this many rows on thresholds lie between bins.
+ROUNDS_MULTICLASS = (5, 10, 25, 50, 100, 200)
+ROUNDS_REGRESSION = (5, 10, 20, 40, 80)
+# With at least this many rows, splits are searched in histograms.
 BINS_FROM = 5_000
 
 
@@ -45,7 +45,7 @@ def _make_regressor(loss: str, depth: int, rounds: int, split: str, seed: int) -
     return AdaBoostRegressor(learner, rounds, loss=loss, split=split, random_state=seed)
 
 
-def _of_classes(shape: TableShape) -> Sequence[Candidate]:
+def _classification(shape: TableShape) -> Sequence[Candidate]:
     split = "histogram" if shape.n_rows >= BINS_FROM else "exact"
     if shape.n_classes == 2:
         family = [("discrete", "samme", 1), ("real", "samme", 1), ("gentle", "samme", 1)]
@@ -68,14 +68,14 @@ def _of_classes(shape: TableShape) -> Sequence[Candidate]:
                 setting={"n_estimators": rounds, **setting},
                 make=partial(_make_classifier, variant, multiclass, depth, rounds, split),
                 family=name,
-                stages=staged_answers,
+                stages=staged_predictions,
             )
             for rounds in _rounds(shape)
         ]
     return found
 
 
-def _of_numbers(shape: TableShape) -> Sequence[Candidate]:
+def _regression(shape: TableShape) -> Sequence[Candidate]:
     split = "histogram" if shape.n_rows >= BINS_FROM else "exact"
     return [
         Staged(
@@ -84,24 +84,24 @@ def _of_numbers(shape: TableShape) -> Sequence[Candidate]:
             setting={"n_estimators": rounds, "loss": loss, "max_depth": depth},
             make=partial(_make_regressor, loss, depth, rounds, split),
             family=f"{loss} {depth}",
-            stages=staged_answers,
+            stages=staged_predictions,
         )
         for loss, depth in (("linear", 3), ("square", 3), ("exponential", 6), ("linear", 8))
-        for rounds in ROUNDS_OF_NUMBERS
+        for rounds in ROUNDS_REGRESSION
     ]
 
 
 def _rounds(shape: TableShape) -> Sequence[int]:
-    rounds = ROUNDS if shape.n_classes == 2 else ROUNDS_OF_MANY
+    rounds = ROUNDS if shape.n_classes == 2 else ROUNDS_MULTICLASS
     return rounds if shape.n_indicators <= WIDE else rounds[:4]
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    return _of_numbers(shape) if shape.task == "regression" else _of_classes(shape)
+    return _regression(shape) if shape.task == "regression" else _classification(shape)
 
 
 def vote_details(fitted: Any) -> dict[str, Any]:
-    """Rounds, and what the certificate says: the bound on the training error, and the margins."""
+    """Return the number of rounds and, from the certificate, the training error bound and the margins."""
     if not hasattr(fitted, "certificate_"):
         return {"rounds": len(fitted.estimators_), "loss": fitted.loss}
     found = {
@@ -111,10 +111,10 @@ def vote_details(fitted: Any) -> dict[str, Any]:
     }
     certificate = fitted.certificate_
     if certificate.training_error_bound is not None:
-        found["bound on it"] = float(certificate.training_error_bound[-1])
+        found["bound on the training error"] = float(certificate.training_error_bound[-1])
     if certificate.margins is not None:
         found["median margin"] = float(np.median(certificate.margins))
-        found["rows with a margin of 0 or less"] = float((certificate.margins <= 0).mean())
+        found["share of rows with margin <= 0"] = float((certificate.margins <= 0).mean())
     return found
 
 
@@ -127,15 +127,15 @@ METHODS = [
         log=True,
         candidates=_candidates,
         card={
-            "readable": ("partly", "stumps add up column by column"),
+            "readable": ("partly", "with stumps, a sum of one function per column"),
             "score_or_interval": (
                 "partly",
                 "margins; probabilities overconfident after many rounds",
             ),
-            "consistent": ("yes", "if stopped in time (Bartlett and Traskin)"),
-            "minimax": ("no", "its rates are not the best"),
+            "consistent": ("yes", "with early stopping (Bartlett and Traskin)"),
+            "minimax": ("no", "its rates are not optimal"),
             "non_asymptotic": ("yes", "training error at most Π Z, margin bounds for any n"),
-            "parameter_free": ("partly", "the rounds; edges need not be known"),
+            "parameter_free": ("partly", "only the rounds; edges need not be known"),
             "online": ("no", "weights need all rows"),
         },
         rows_affordable=FitCost(0.008, columns=0.7, classes=0.8, fixed=0.05, encoded=False),

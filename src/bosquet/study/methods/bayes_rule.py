@@ -1,4 +1,4 @@
-"""The best rule for simulated data as an estimator that has nothing to learn."""
+"""The Bayes rule of simulated data as an estimator, which needs no training."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ from typing import Any
 import numpy as np
 
 from bosquet._targets import class_numbers
-from bosquet.study.table.target import Target
+from bosquet.study.table.target import StudyTarget
 
 
-class TrueRule:
-    """A generator of `bosquet.datasets`, or a function of X, behind scikit-learn's methods.
+class BayesRule:
+    """A generator of `bosquet.datasets`, or a function of X, with the interface of a scikit-learn estimator.
 
-    Of classes it tells probabilities: the generator's, the function's if it gives a matrix with a column
-    for each class, or certainty for the label that the function gives.
+    For classification, probabilities are those of the generator, or the matrix that the function returns with
+    one column per class. If the function returns labels, they have probability 1.
     """
 
-    def __init__(self, truth: Any, target: Target):
+    def __init__(self, truth: Any, target: StudyTarget):
         self.truth, self.target = truth, target
         self.classes_ = target.classes
 
-    def fit(self, X: Any, y: Any) -> TrueRule:
-        """Nothing."""
+    def fit(self, X: Any, y: Any) -> BayesRule:
+        """Do nothing; the rule is known."""
         return self
 
     def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels or means."""
         if self.target.is_classes:
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         rule = getattr(self.truth, "mean", None) or getattr(self.truth, "bayes_predict", self.truth)
         return np.asarray(rule(_matrix(X)), dtype=float).ravel()
 
     def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class probabilities, with one column per class."""
         rule = getattr(self.truth, "probability", None) or getattr(
             self.truth, "bayes_predict", self.truth
         )
-        said = np.asarray(rule(_matrix(X)))
-        if said.ndim == 2:
+        predicted = np.asarray(rule(_matrix(X)))
+        if predicted.ndim == 2:
             own = getattr(self.truth, "classes", self.classes_)
-            if len(own) != said.shape[1] or len(own) != len(self.classes_):
+            if len(own) != predicted.shape[1] or len(own) != len(self.classes_):
                 raise ValueError(
-                    f"bayes gives {said.shape[1]} probabilities for {len(self.classes_)} classes"
+                    f"bayes returned {predicted.shape[1]} probabilities per row, but the target has"
+                    f" {len(self.classes_)} classes; return one column per class, in sorted order"
                 )
-            answer = np.zeros(said.shape)
-            answer[:, class_numbers(np.asarray(own), self.classes_)] = said
-            return answer
-        return np.eye(len(self.classes_))[class_numbers(said, self.classes_)]
+            probabilities = np.zeros(predicted.shape)
+            probabilities[:, class_numbers(np.asarray(own), self.classes_)] = predicted
+            return probabilities
+        return np.eye(len(self.classes_))[class_numbers(predicted, self.classes_)]
 
 
 def _matrix(X: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Candidates that share a fit, or that find their complexity inside one."""
+"""Candidates that share one fit, and candidates that tune their complexity during the fit."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.record import CurvePoint, plain
+from bosquet.study.record import CurvePoint, to_json_types
 from bosquet.study.table.design import Design
 
 
-class Unseen(NamedTuple):
-    """Answers of a fit to rows that it was not fitted to, with the targets and the weights of these rows."""
+class HeldOutPredictions(NamedTuple):
+    """Predictions for rows that the model was not fitted to, with their targets and sample weights."""
 
-    answer: np.ndarray
+    predictions: np.ndarray
     y: np.ndarray
     weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Staged(Candidate):
-    """One of several complexities that a single fit shows: a number of rounds, of neighbours.
+    """One of several complexities that a single fit can evaluate, such as numbers of rounds or neighbours.
 
-    Candidates of one `family` differ in their complexity alone. Only the most complex one is fitted;
-    `stages(fitted, X, complexities)` then gives what each of them would say of X, in the order of the
-    complexities, which ascend: predict_proba's matrix, or numbers.
+    Candidates of one `family` differ only in their complexity, and only the most complex one is fitted.
+    `stages(fitted, X, complexities)` then yields the predictions of each for X, in ascending order of
+    complexity: matrices of `predict_proba`, or numbers.
     """
 
     family: str
     stages: Callable[[Any, Any, Sequence[float]], Iterable[np.ndarray]]
-    # What is fitted to compare candidates by, where that takes less than what is kept.
-    tries: Callable[[int], Any] | None = None
+    # A cheaper estimator to compare candidates with; None: the estimator of `make`.
+    make_trial: Callable[[int], Any] | None = None
 
 
 @dataclass(frozen=True)
 class TuningTask:
-    """What a candidate that tunes itself is given."""
+    """The data and options that a self-tuning candidate receives."""
 
     X: Any
     y: np.ndarray
@@ -48,18 +48,18 @@ class TuningTask:
     folds: int
     one_se: bool
     seed: int
-    train: np.ndarray  # training rows and validation rows, the same for all candidates
-    held: np.ndarray
-    # The score of predictions for the validation rows, and its standard error (None: too few rows).
+    train: np.ndarray  # training rows, the same for all candidates
+    held: np.ndarray  # validation rows
+    # Score of predictions for the validation rows, and its standard error (None for too few rows).
     score_held: Callable[[np.ndarray], tuple[float, float | None]]
-    # Whether time is up: a fit made of rounds then ends, and keeps those it has.
+    # Whether the time limit is reached; boosting then stops and keeps the rounds fitted so far.
     is_over: Callable[[], bool] = lambda: False
     design: Design = field(default_factory=Design)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What it found: its curve, its score on the rows held out, and the candidate to fit on all rows."""
+class SelfTuningResult:
+    """Result of a self-tuning candidate: curve, validation score and the candidate to fit to all rows."""
 
     points: list[CurvePoint]
     parameter: str
@@ -67,49 +67,49 @@ class Found:
     by: str
     score_title: str
     candidate: Candidate
-    score: float  # of the study's metric, on the rows held out; compares candidates
-    spread: float | None
-    estimator: Any = None  # fitted to all rows already, or None
-    fitted: Any = None  # to the rows not held out
-    unseen: Unseen | None = None  # its answers to the rows held out
-    finished: bool = True  # False where the clock ended the rounds
+    score: float  # validation score by the study's metric, which compares candidates
+    spread: float | None  # standard error of the score
+    estimator: Any = None  # already fitted to all rows, or None
+    fitted: Any = None  # fitted to the training rows
+    unseen: HeldOutPredictions | None = None  # predictions for the validation rows
+    finished: bool = True  # False if the time limit stopped the rounds
 
 
 @dataclass(frozen=True)
 class SelfTuned(Candidate):
-    """A candidate whose own fit looks for the complexity: pruning by folds, early stopping."""
+    """A candidate that tunes its complexity during the fit, by cost-complexity pruning or early stopping."""
 
-    tunes: Callable[[TuningTask], Found]
-    remakes: Callable[[dict[str, Any]], Candidate | None]  # from the setting it found before
+    tune: Callable[[TuningTask], SelfTuningResult]
+    from_setting: Callable[[dict[str, Any]], Candidate | None]  # recreates a tuned candidate
     ways: frozenset[str] = field(default=frozenset({"cv", "validation"}))
-    keeps_rounds: bool = False  # whether a fit ends by itself when time is up, with what it has
+    keeps_rounds: bool = False  # whether a fit stops at the time limit and keeps its rounds
 
 
-def tried(candidate: Candidate, seed: int) -> Any:
-    """What is fitted to judge a candidate by."""
-    tries = candidate.tries if isinstance(candidate, Staged) else None
-    return (tries or candidate.make)(seed)
+def trial_estimator(candidate: Candidate, seed: int) -> Any:
+    """Return the unfitted estimator by which a candidate is compared."""
+    make_trial = candidate.make_trial if isinstance(candidate, Staged) else None
+    return (make_trial or candidate.make)(seed)
 
 
 def candidate_with(method: Method, shape: TableShape, setting: dict[str, Any]) -> Candidate | None:
-    """The candidate of a method that has a setting, as a study that is taken up again knows it: as JSON.
+    """Return the candidate of a method with a given setting, for example one read from a checkpoint.
 
-    Also one whose complexity was found inside a fit, which is not among `method.candidates`.
+    It may be a self-tuned candidate, which is not among `method.candidates`. Return None if there is none.
     """
-    wanted, candidates = plain(setting), method.candidates(shape)
+    wanted, candidates = to_json_types(setting), method.candidates(shape)
     for candidate in candidates:
-        if plain(candidate.setting) == wanted:
+        if to_json_types(candidate.setting) == wanted:
             return candidate
     for candidate in candidates:
         if isinstance(candidate, SelfTuned):
-            again = candidate.remakes(setting)
+            again = candidate.from_setting(setting)
             if again is not None:
                 return again
     return None
 
 
 def groups_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    """Candidates that share a fit together, in the order of their first members."""
+    """Group the candidates that share a fit, in the order of their first members."""
     groups: dict[Any, list[Candidate]] = {}
     for place, candidate in enumerate(candidates):
         key = ("family", candidate.family) if isinstance(candidate, Staged) else ("alone", place)
@@ -117,28 +117,32 @@ def groups_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def neighbours(candidates: list[Candidate], setting: dict[str, Any]) -> list[Candidate]:
-    """The candidate with that setting and those next to it; all candidates if none has it."""
-    places = [k for k, one in enumerate(candidates) if plain(one.setting) == plain(setting)]
+def adjacent_candidates(candidates: list[Candidate], setting: dict[str, Any]) -> list[Candidate]:
+    """Return the candidate with this setting and its neighbours in order; all candidates if none has it."""
+    places = [
+        k
+        for k, one in enumerate(candidates)
+        if to_json_types(one.setting) == to_json_types(setting)
+    ]
     return candidates[max(places[0] - 1, 0) : places[0] + 2] if places else candidates
 
 
-def from_the_middle(candidates: list[Candidate]) -> list[Candidate]:
-    """The candidates in an order that can be stopped anywhere: the middle first, then the quarters, ...
+def middle_first(candidates: list[Candidate]) -> list[Candidate]:
+    """Order the candidates so that a search can stop at any time: the middle first, then the quarters, ...
 
     Candidates that share a fit stay together.
     """
     groups = groups_of(candidates)
-    return [one for place in halving(len(groups)) for one in groups[place]]
+    return [one for place in middle_first_order(len(groups)) for one in groups[place]]
 
 
-def halving(n: int) -> list[int]:
-    """0 to n - 1, the middle first and then the middles of what is left on either side."""
-    order, parts = [], [(0, n)]
-    while parts:
-        low, high = parts.pop(0)
+def middle_first_order(n: int) -> list[int]:
+    """Return 0 to n - 1 in bisection order: the middle, then the middles of both halves, ..."""
+    order, intervals = [], [(0, n)]
+    while intervals:
+        low, high = intervals.pop(0)
         if low < high:
             middle = (low + high) // 2
             order.append(middle)
-            parts += [(low, middle), (middle + 1, high)]
+            intervals += [(low, middle), (middle + 1, high)]
     return order

@@ -1,4 +1,4 @@
-"""CART: a tree grown large, and pruned by cross-validation or on a validation set."""
+"""CART: a large tree, pruned by cross-validation or on a validation set."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study.methods.candidates import Found, SelfTuned, TuningTask
+from bosquet.study.methods.candidates import SelfTuned, SelfTuningResult, TuningTask
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.record import CurvePoint
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
-# Points of a curve: a path of pruning may have a thousand.
-MOST_POINTS = 60
-# Rows of the root that every leaf is thought to have: a pure leaf of five rows is not sure of its class.
+# Points of the curve; a pruning path may have a thousand.
+MAX_POINTS = 60
+# Prior rows with the class proportions of the root, added to each leaf: a pure leaf of five rows does not
+# predict its class with probability 1.
 SMOOTHING = 2.0
 
 
 def _make(classes: bool, chosen: dict[str, Any], seed: int) -> Any:
-    """A tree that prunes itself; `chosen` are parameters of it."""
+    """Return a tree that prunes itself; `chosen` are its parameters."""
     if classes:
         return DecisionTreeClassifier(**chosen, smoothing=SMOOTHING, random_state=seed)
     return DecisionTreeRegressor(**chosen, random_state=seed)
 
 
-def _tunes(classes: bool, least: int, task: TuningTask) -> Found:
-    """One fit: the pruning table is the curve, and the tree it leaves is that of all rows."""
+def _tune(classes: bool, least: int, task: TuningTask) -> SelfTuningResult:
+    """Fit once: the pruning table is the tuning curve, and the pruned tree is fitted to all rows."""
     measure = None
     if classes:
         measure = "misclassified" if task.metric.needs == "class" else "deviance"
@@ -62,10 +63,10 @@ def _tunes(classes: bool, least: int, task: TuningTask) -> Found:
     candidate = Candidate(leaves, f"{leaves} leaves", setting, make)
     by = f"{task.folds}-fold cross-validation" if task.by == "cv" else "validation rows"
     score = float(errors[table.chosen])
-    return Found(points, "leaves", True, by, title, candidate, score, None, tree)
+    return SelfTuningResult(points, "leaves", True, by, title, candidate, score, None, tree)
 
 
-def _remakes(classes: bool, setting: dict[str, Any]) -> Candidate | None:
+def _from_setting(classes: bool, setting: dict[str, Any]) -> Candidate | None:
     chosen = {key: value for key, value in setting.items() if key not in ("leaves", "ccp_alpha")}
     if "leaves" not in setting:
         return None
@@ -74,14 +75,14 @@ def _remakes(classes: bool, setting: dict[str, Any]) -> Candidate | None:
 
 
 def _as_scores(table: Any, measure: str | None, metric: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    """Errors of the pruning table as the study's metric where they amount to it."""
+    """Return the errors of the pruning table, as values of the study's metric if they determine it."""
     errors, spreads = table.errors, table.standard_errors
-    if measure == "deviance":  # -2 ln of the share of the row's class
+    if measure == "deviance":  # deviance is twice the log loss
         return errors / 2, spreads / 2, "Log loss"
     if measure == "misclassified":
         if metric.name == "accuracy":
             return 1 - errors, spreads, metric.title
-        return errors, spreads, "Share of errors"
+        return errors, spreads, "Error rate"
     if metric.name == "rmse":
         root = np.sqrt(errors)
         slope = np.divide(0.5, root, out=np.zeros_like(root), where=root > 0)
@@ -90,10 +91,13 @@ def _as_scores(table: Any, measure: str | None, metric: Any) -> tuple[np.ndarray
 
 
 def _lines(table: Any) -> list[int]:
-    """Lines of the table for the curve: the ends, the chosen one, and others evenly by log leaves."""
-    if len(table) <= MOST_POINTS:
+    """Return the lines of the pruning table for the curve.
+
+    These are both ends, the chosen one and others, evenly spaced in the logarithm of the number of leaves.
+    """
+    if len(table) <= MAX_POINTS:
         return list(range(len(table)))
-    marks = np.geomspace(table.leaves[0], table.leaves[-1], MOST_POINTS)
+    marks = np.geomspace(table.leaves[0], table.leaves[-1], MAX_POINTS)
     lines = {int(np.abs(table.leaves - mark).argmin()) for mark in marks}
     return sorted(lines | {0, table.chosen, len(table) - 1})
 
@@ -107,11 +111,11 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         SelfTuned(
             complexity=1.0,
-            label="pruned by folds",
+            label="pruned by cross-validation",
             setting=chosen,
             make=partial(_make, classes, chosen),
-            tunes=partial(_tunes, classes, least),
-            remakes=partial(_remakes, classes),
+            tune=partial(_tune, classes, least),
+            from_setting=partial(_from_setting, classes),
         )
     ]
 
@@ -134,11 +138,11 @@ METHODS = [
         candidates=_candidates,
         card={
             "readable": ("yes", "a few questions"),
-            "score_or_interval": ("partly", "class shares or the spread of a leaf"),
-            "consistent": ("partly", "if leaves shrink and fill up as n grows; unstable"),
-            "minimax": ("no", "its greedy splits may miss what matters"),
+            "score_or_interval": ("partly", "class proportions or standard deviation of a leaf"),
+            "consistent": ("partly", "if leaves shrink while their row counts grow; unstable"),
+            "minimax": ("no", "its greedy splits may miss interactions"),
             "non_asymptotic": ("partly", "oracle bounds for the pruning, given the splits"),
-            "parameter_free": ("partly", "folds find the size"),
+            "parameter_free": ("partly", "cross-validation finds the size"),
             "online": ("no", "splits are not revised"),
         },
         rows_affordable=FitCost(0.0042, rows=1.05, classes=0.3, encoded=False),

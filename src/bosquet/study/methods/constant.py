@@ -1,4 +1,4 @@
-"""The constant rule: what is lost by knowing nothing of a row."""
+"""The constant rule, the baseline that ignores the features."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ def _make_regressor(offset: OffsetColumn | None, seed: int) -> Any:
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     if shape.task == "regression":
-        says = "the mean" if shape.offset is None else "the mean rate"
-        return [Candidate(1.0, says, {"says": says}, partial(_make_regressor, shape.offset))]
-    return [Candidate(1.0, "class shares", {"says": "class shares"}, _make_classifier)]
+        what = "the mean" if shape.offset is None else "the mean rate"
+        return [Candidate(1.0, what, {"prediction": what}, partial(_make_regressor, shape.offset))]
+    return [
+        Candidate(1.0, "class proportions", {"prediction": "class proportions"}, _make_classifier)
+    ]
 
 
 def _details(fitted: Any) -> dict[str, Any]:
     if hasattr(fitted, "class_prior_"):
         shares = zip(fitted.classes_.tolist(), fitted.class_prior_.tolist(), strict=True)
-        return {"class shares": {str(label): share for label, share in shares}}
-    says = "mean rate" if isinstance(fitted, OffsetModel) else "mean"
-    return {says: float(rate_model(fitted).constant_.ravel()[0])}
+        return {"class proportions": {str(label): share for label, share in shares}}
+    what = "mean rate" if isinstance(fitted, OffsetModel) else "mean"
+    return {what: float(rate_model(fitted).constant_.ravel()[0])}
 
 
 METHODS = [
@@ -47,11 +49,11 @@ METHODS = [
         candidates=_candidates,
         card={
             "readable": ("yes", "one number"),
-            "score_or_interval": ("partly", "class shares, the same for all rows"),
-            "consistent": ("no", "it ignores the row"),
+            "score_or_interval": ("partly", "class proportions, the same for all rows"),
+            "consistent": ("no", "it ignores the features"),
             "minimax": ("no", "its bias does not vanish"),
             "non_asymptotic": ("yes", "the error of a mean, for any n"),
-            "parameter_free": ("yes", "nothing to set"),
+            "parameter_free": ("yes", "no hyper-parameter"),
             "online": ("yes", "a running mean"),
         },
         rows_affordable=FitCost(1e-4, columns=0.0),

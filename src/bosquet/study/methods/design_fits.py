@@ -1,4 +1,4 @@
-"""Fits that follow the design of their rows: weights, and folds that an estimator makes by itself."""
+"""Fits that follow the design of the rows: sample weights, and internal cross-validation of estimators."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bosquet.study.table.design_splits import PreparedFolds
 
 
 def fit_by_design(estimator: Any, X: Any, y: Any, design: Design, seed: int = 0) -> Any:
-    """Fit with the weights of the rows, and with folds of whole groups or blocks of time.
+    """Fit with sample weights, and with folds of whole groups or time blocks in internal cross-validation.
 
-    The latter are for estimators with a number of folds as `cv`: trees that prune themselves, calibrated
-    models, super learners. The parameter is as before afterwards.
+    The folds replace an integer parameter `cv`, as self-pruning trees, calibrated models and super learners
+    have it. The parameter is restored afterwards.
     """
     inner = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     cv = getattr(inner, "cv", None)

@@ -1,4 +1,4 @@
-"""Discriminant analysis: nearest barycentre, linear, quadratic, and by kernels."""
+"""Discriminant analysis: nearest barycentre, linear, quadratic and with kernel density estimates."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
 THRESHOLDS = (8.0, 4.0, 2.0, 1.0, 0.5, 0.0)
 SHRINKAGES = (1.0, 0.5, 0.2, 0.05, 0.01, 0.0)
 REGULARISATIONS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.001)
-# In deviations of a column.
+# In standard deviations of a column.
 BANDWIDTHS = (2.0, 1.2, 0.8, 0.5, 0.3, 0.15)
-# Beyond, answers take a kernel of every training row for each row asked about, and more memory than they are
-# worth; and in many columns no row is near another.
-MOST_KERNEL_ROWS, MOST_KERNEL_COLUMNS = 3_000, 100
+# A prediction evaluates one kernel per training row, which is slow and takes much memory for more rows. With
+# more columns, no row is near another.
+MAX_KERNEL_ROWS, MAX_KERNEL_COLUMNS = 3_000, 100
 
 
 def _make_barycentre(threshold: float, seed: int) -> Any:
@@ -105,34 +105,34 @@ def _kernels(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def _suits_kernel(shape: TableShape) -> str:
-    if shape.n_indicators > MOST_KERNEL_COLUMNS:
-        return f"in {shape.n_indicators} columns no row is near another, and densities mean little"
+def _why_unsuited_kernel(shape: TableShape) -> str:
+    if shape.n_indicators > MAX_KERNEL_COLUMNS:
+        return f"with {shape.n_indicators} columns, density estimates are unreliable"
     return ""
 
 
 def _kernel_details(fitted: Any) -> dict[str, Any]:
     model = model_of(fitted)
     return {
-        "bandwidth, in deviations": float(model.bandwidth),
+        "bandwidth, in standard deviations": float(model.bandwidth),
         "columns": int(model.n_features_in_),
         "classes": len(model.classes_),
     }
 
 
-def _suits_quadratic(shape: TableShape) -> str:
-    smallest = shape.rarest * shape.n_rows * 0.8  # what a fold leaves of it
+def _why_unsuited_quadratic(shape: TableShape) -> str:
+    smallest = shape.rarest * shape.n_rows * 0.8  # rows left in the training part of a fold
     if smallest <= shape.n_indicators:
         return (
             f"the smallest class has about {shape.rarest * shape.n_rows:.0f} rows, too few for a covariance"
-            f" of {shape.n_indicators} columns"
+            f" matrix of {shape.n_indicators} columns"
         )
     return ""
 
 
-def _suits_linear(shape: TableShape) -> str:
+def _why_unsuited_linear(shape: TableShape) -> str:
     if shape.n_indicators > 2000:
-        return f"a covariance of {shape.n_indicators} columns is too large"
+        return f"a covariance matrix of {shape.n_indicators} columns is too large"
     return ""
 
 
@@ -146,7 +146,9 @@ def _details(fitted: Any) -> dict[str, Any]:
     return {
         "columns": len(names),
         "classes": len(model.classes_),
-        "barycentres lie furthest apart in": {str(names[i]): float(between[i]) for i in top},
+        "columns with the most distant barycentres": {
+            str(names[i]): float(between[i]) for i in top
+        },
     }
 
 
@@ -159,16 +161,16 @@ METHODS = [
         log=False,
         candidates=_barycentres,
         card={
-            "readable": ("yes", "a centre for each class"),
+            "readable": ("yes", "one centre per class"),
             "score_or_interval": (
                 "partly",
-                "distances, read as if columns were independent Gaussians",
+                "probabilities if columns were independent Gaussians",
             ),
-            "consistent": ("no", "unless classes are such Gaussians"),
+            "consistent": ("no", "unless the classes are such Gaussians"),
             "minimax": ("no", "its bias does not vanish"),
-            "non_asymptotic": ("no", "none without a model of the classes"),
+            "non_asymptotic": ("no", "no bound without a model of the classes"),
             "parameter_free": ("partly", "one shrinkage; 0 is a good default"),
-            "online": ("yes", "means are updated"),
+            "online": ("yes", "means can be updated"),
         },
         rows_affordable=FitCost(1e-4, fixed=0.005),
         details=_details,
@@ -185,13 +187,13 @@ METHODS = [
             "score_or_interval": ("yes", "probabilities under its Gaussian model"),
             "consistent": ("no", "unless classes are Gaussian with one covariance"),
             "minimax": ("no", "efficient in its Gaussian model only"),
-            "non_asymptotic": ("no", "none without its model"),
+            "non_asymptotic": ("no", "no bound without its model"),
             "parameter_free": ("partly", "one shrinkage; 0 is a good default"),
-            "online": ("yes", "means and covariances add up"),
+            "online": ("yes", "means and covariances can be updated"),
         },
         rows_affordable=FitCost(6e-5, columns=1.3, fixed=0.005),
         details=_details,
-        suits=_suits_linear,
+        why_unsuited=_why_unsuited_linear,
     ),
     Method(
         name="qda",
@@ -208,13 +210,13 @@ METHODS = [
             ),
             "consistent": ("no", "unless classes are Gaussian"),
             "minimax": ("no", "efficient in its Gaussian model only"),
-            "non_asymptotic": ("no", "none without its model"),
+            "non_asymptotic": ("no", "no bound without its model"),
             "parameter_free": ("partly", "one shrinkage"),
-            "online": ("yes", "means and covariances add up"),
+            "online": ("yes", "means and covariances can be updated"),
         },
         rows_affordable=FitCost(8e-5, columns=1.3, fixed=0.005),
         details=_details,
-        suits=_suits_quadratic,
+        why_unsuited=_why_unsuited_quadratic,
     ),
     Method(
         name="kernel-discriminant",
@@ -229,12 +231,12 @@ METHODS = [
             "consistent": ("yes", "if the bandwidth vanishes slowly enough"),
             "minimax": ("partly", "for smooth densities with the right bandwidth"),
             "non_asymptotic": ("partly", "rates for smooth densities, poor in many dimensions"),
-            "parameter_free": ("no", "the bandwidth, and how columns are scaled"),
+            "parameter_free": ("no", "the bandwidth and the scaling of columns"),
             "online": ("yes", "a new row is stored"),
         },
-        # Its time goes into answers, which a trial fit does not see.
-        rows_affordable=FitCost(0.1, rows=2.0, columns=0.3, most=MOST_KERNEL_ROWS),
+        # Most of its time is spent on predictions, which a trial fit does not measure.
+        rows_affordable=FitCost(0.1, rows=2.0, columns=0.3, most=MAX_KERNEL_ROWS),
         details=_kernel_details,
-        suits=_suits_kernel,
+        why_unsuited=_why_unsuited_kernel,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Bagged trees, random forests and extremely randomised trees, judged by the rows out of their bags."""
+"""Bagged trees, random forests and extremely randomised trees, tuned by out-of-bag predictions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _make_extra_trees(classes: bool, features: int, least: int, trees: int, seed
 
 
 def _bagged(shape: TableShape) -> Sequence[Candidate]:
-    """Bagging three ways: small trees, larger ones, full ones; every column at every node."""
+    """Return bagged trees of several sizes, in which every node may use all columns."""
     classes = shape.task != "regression"
     sizes = [d for d in (8, 32, 128, 512) if d <= shape.n_rows / 4]
     found = [
@@ -62,7 +62,7 @@ def _bagged(shape: TableShape) -> Sequence[Candidate]:
 
 
 def columns_drawn(columns: int, classes: bool) -> list[int]:
-    """The q to try: √p (classes) or p/3 (numbers), half of it, twice it, and all columns if few."""
+    """Return numbers of columns to draw per node: √p (classes) or p/3 (numbers), half of it and twice it."""
     usual = math.sqrt(columns) if classes else columns / 3
     wanted = {max(1, round(usual / 2)), max(1, round(usual)), min(columns, round(2 * usual) or 1)}
     return sorted(wanted)
@@ -74,7 +74,7 @@ def _forest(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=f"{q} of {shape.n_numbers + shape.n_categories} columns, leaves of {least} or more",
+            label=f"{q} of {shape.n_numbers + shape.n_categories} columns, at least {least} rows per leaf",
             setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_forest, classes, q, least, None, TREES),
         )
@@ -90,7 +90,7 @@ def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=f"{q} of {columns} columns, leaves of {least} or more",
+            label=f"{q} of {columns} columns, at least {least} rows per leaf",
             setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_extra_trees, classes, q, least, TREES),
         )
@@ -112,15 +112,15 @@ METHODS = [
         name="bagging",
         title="Bagged trees",
         tasks=ALL,
-        parameter="leaves of a tree",
+        parameter="leaves per tree",
         log=True,
         candidates=_bagged,
         card={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes, out-of-bag error, jackknife standard errors"),
-            "consistent": ("partly", "if its trees are, or bags are small beside n"),
+            "consistent": ("partly", "if its trees are, or if bags are small compared with n"),
             "minimax": ("no", "not known for CART"),
-            "non_asymptotic": ("partly", "squared error never above the trees' mean error"),
+            "non_asymptotic": ("partly", "squared error at most the mean error of its trees"),
             "parameter_free": ("partly", "only the size of the trees"),
             "online": ("no", "bags are drawn from all rows"),
         },
@@ -134,14 +134,14 @@ METHODS = [
         name="random-forest",
         title="Random forest",
         tasks=ALL,
-        parameter="columns drawn at a node",
+        parameter="columns drawn per node",
         log=False,
         candidates=_forest,
         card={
             "readable": ("no", "a hundred trees; importances help"),
             "score_or_interval": ("yes", "votes, quantiles, jackknife standard errors"),
-            "consistent": ("partly", "shown for subsampled trees and additive truths"),
-            "minimax": ("no", "known for purely random trees only"),
+            "consistent": ("partly", "proved for subsampled trees and additive targets"),
+            "minimax": ("no", "proved for purely random trees only"),
             "non_asymptotic": ("partly", "error at most ρ(1 - s²)/s² (Breiman)"),
             "parameter_free": ("partly", "the defaults usually work"),
             "online": ("no", "bags are drawn from all rows"),
@@ -156,17 +156,17 @@ METHODS = [
         name="extra-trees",
         title="Extremely randomised trees",
         tasks=ALL,
-        parameter="columns drawn at a node",
+        parameter="columns drawn per node",
         log=False,
         candidates=_extra_trees,
         card={
             "readable": ("no", "a hundred trees"),
-            "score_or_interval": ("yes", "votes, jackknife standard errors with bags"),
-            "consistent": ("partly", "shown where splits ignore the target"),
-            "minimax": ("no", "known for purely random trees only"),
+            "score_or_interval": ("yes", "votes; jackknife standard errors with bootstrap samples"),
+            "consistent": ("partly", "proved if splits ignore the target"),
+            "minimax": ("no", "proved for purely random trees only"),
             "non_asymptotic": ("partly", "error at most ρ(1 - s²)/s² (Breiman)"),
             "parameter_free": ("partly", "the defaults usually work"),
-            "online": ("no", "trees see all rows"),
+            "online": ("no", "trees are grown on all rows"),
         },
         rows_affordable=FitCost(
             0.025, rows=1.1, columns=0.5, classes=0.3, fixed=0.02, encoded=False

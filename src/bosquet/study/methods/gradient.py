@@ -1,4 +1,4 @@
-"""Gradient boosting of trees: the number of rounds by folds, or by early stopping on a validation set."""
+"""Gradient boosting of trees, with the rounds chosen by cross-validation or early stopping."""
 
 from __future__ import annotations
 
@@ -11,56 +11,66 @@ import numpy as np
 
 from bosquet._sklearn import rows_of
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from bosquet.study.methods.candidates import Found, SelfTuned, Staged, TuningTask, Unseen
+from bosquet.study.methods.candidates import (
+    HeldOutPredictions,
+    SelfTuned,
+    SelfTuningResult,
+    Staged,
+    TuningTask,
+)
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
 from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
-from bosquet.study.metrics.scoring import RARE, answer_of
+from bosquet.study.metrics.scoring import RARE, predictions_for
 from bosquet.study.record import Card, CurvePoint
 from bosquet.study.table.offset import OffsetColumn
 
-# Below this many rows a validation set is too small for early stopping, and folds are cheap.
+# With fewer rows, a validation set is too small for early stopping, and cross-validation is cheap.
 FOLDS_BELOW = 5_000
 ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
-# With more columns than this rounds are expensive, and few rounds or large trees overfit.
+# With more columns, rounds are expensive, and a few rounds or large trees already overfit.
 WIDE, ROUNDS_OF_WIDE, ROUNDS_OF_LARGE = 2_000, ROUNDS[:5], ROUNDS[:-1]
-MOST_ROUNDS, MOST_POINTS = 2_000, 60
-# Of a small table the mean of a few runs is kept, which loses about 1 % less than one and takes little time.
+MAX_ROUNDS, MAX_POINTS = 2_000, 60
+# For small tables the model is the mean of a few runs, which has about 1 % less loss at little cost.
 RUNS = 3
-# Small trees gain so little a round that the loss may stand still for many of them.
+# Small trees improve so little per round that the loss may not fall for many rounds.
 PATIENCE, DEFAULT_PATIENCE = 120, 40
 LEARNING_RATE = 0.05
 COST = FitCost(0.025, columns=0.7, classes=0.8, fixed=0.03, encoded=False)
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
-# Each node sees half of the columns or a quarter of them, if that is two at least, and some rounds of small
-# tables six rows in ten: trees that differ from each other overfit less.
-FEW_COLUMNS, DRAWN, MOST_DRAWN = 8, 0.6, 0.8
+# Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
+# candidates also draw 60 % of the rows per round. Trees that differ from each other overfit less.
+FEW_COLUMNS, DRAWN, MAX_DRAWN = 8, 0.6, 0.8
 QUARTER, EIGHTH, SIXTEENTH = 1 / 4, 1 / 8, 1 / 16
-_SAID = {QUARTER: "¼", EIGHTH: "⅛", SIXTEENTH: "1/16"}
+_FRACTIONS = {QUARTER: "¼", EIGHTH: "⅛", SIXTEENTH: "1/16"}
 
 
-class Trees(NamedTuple):
-    """What the trees of a round may be, and the weights of the classes."""
+class TreeSettings(NamedTuple):
+    """Hyper-parameters of the trees, and the class weights."""
 
     leaves: int
-    least: int  # rows of a leaf
-    columns: float = 0.5  # share of them that a node chooses from
-    drawn: float = 1.0  # share of the rows that a round sees
+    min_rows: int  # per leaf
+    columns: float = 0.5  # share of the columns drawn per node
+    subsample: float = 1.0  # share of the rows drawn per round
     class_weight: Any = None
 
     def setting(self) -> dict[str, Any]:
-        setting: dict[str, Any] = {"max_leaf_nodes": self.leaves, "min_samples_leaf": self.least}
-        setting |= {"max_features": self.columns, "subsample": self.drawn}
+        """Return the parameters of the estimator."""
+        setting: dict[str, Any] = {"max_leaf_nodes": self.leaves, "min_samples_leaf": self.min_rows}
+        setting |= {"max_features": self.columns, "subsample": self.subsample}
         setting |= {"learning_rate": LEARNING_RATE}
         return setting | ({"class_weight": self.class_weight} if self.class_weight else {})
 
     def label(self) -> str:
-        weighted = ", classes weighted" if self.class_weight else ""
-        columns = f", {_SAID[self.columns]} of the columns" if self.columns in _SAID else ""
+        """Return a short description."""
+        weighted = ", balanced class weights" if self.class_weight else ""
+        share = _FRACTIONS.get(self.columns)
+        columns = f", {share} of the columns" if share else ""
         return f"{self.leaves} leaves{columns}{weighted}"
 
     @classmethod
-    def of(cls, setting: dict[str, Any]) -> Trees:
+    def of(cls, setting: dict[str, Any]) -> TreeSettings:
+        """Return the tree settings in the setting of a candidate."""
         return cls(
             setting["max_leaf_nodes"],
             setting["min_samples_leaf"],
@@ -72,22 +82,22 @@ class Trees(NamedTuple):
 
 def boosted(
     classes: bool,
-    trees: Trees,
+    trees: TreeSettings,
     rounds: int,
     seed: int,
     runs: int = 1,
     offset: OffsetColumn | None = None,
     **more: Any,
 ) -> Any:
-    """An unfitted model of so many rounds, the mean of so many runs; of counts if there is an offset."""
+    """Return an unfitted model: the mean of `runs` runs of `rounds` rounds; with an offset, for counts."""
     kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
     model = kind(n_estimators=rounds, n_runs=runs, early_stopping=False, random_state=seed)
     model.set_params(**trees.setting(), **more)
-    return _of_counts(model, offset)
+    return _poisson_if_offset(model, offset)
 
 
-def _of_counts(model: Any, offset: OffsetColumn | None) -> Any:
-    """With an offset the same model with the Poisson loss, of rates."""
+def _poisson_if_offset(model: Any, offset: OffsetColumn | None) -> Any:
+    """Return the model or, with an offset, the model of rates with the Poisson loss."""
     return model if offset is None else with_offset(model.set_params(loss="poisson"), offset)
 
 
@@ -100,9 +110,9 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 complexity=trees.leaves,
                 label=trees.label(),
                 setting=trees.setting(),
-                make=partial(_stopping, classes, trees, shape.offset),
-                tunes=partial(_tunes, classes, trees, shape.offset),
-                remakes=partial(_remakes, classes, shape.offset),
+                make=partial(_with_early_stopping, classes, trees, shape.offset),
+                tune=partial(_tune, classes, trees, shape.offset),
+                from_setting=partial(_from_setting, classes, shape.offset),
                 keeps_rounds=True,
             )
             for sizes in _large_tables_trees(shape)
@@ -116,8 +126,8 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             setting={"n_estimators": rounds, "n_runs": runs, **trees.setting()},
             make=partial(boosted, classes, trees, rounds, runs=runs, offset=shape.offset),
             family=trees.label(),
-            stages=staged_answers,
-            tries=partial(boosted, classes, trees, rounds, offset=shape.offset),
+            stages=staged_predictions,
+            make_trial=partial(boosted, classes, trees, rounds, offset=shape.offset),
         )
         for sizes in small_tables_trees(shape)
         for trees in [sizes._replace(class_weight=weight) for weight in weights]
@@ -125,46 +135,53 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def _rounds(shape: TableShape, trees: Trees) -> tuple[int, ...]:
+def _rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
     if shape.n_indicators > WIDE:
         return ROUNDS_OF_WIDE
     return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE
 
 
-def _large_tables_trees(shape: TableShape) -> list[Trees]:
-    found = [Trees(leaves, 20) for leaves in (8, 16, 31, 63)]
+def _large_tables_trees(shape: TableShape) -> list[TreeSettings]:
+    found = [TreeSettings(leaves, 20) for leaves in (8, 16, 31, 63)]
     if shape.n_numbers + shape.n_categories >= FEW_COLUMNS:
-        found.insert(3, Trees(31, 20, QUARTER))
+        found.insert(3, TreeSettings(31, 20, QUARTER))
     return found
 
 
-def small_tables_trees(shape: TableShape) -> list[Trees]:
-    """Trees of which one is best on most tables of few rows, the smallest first."""
+def small_tables_trees(shape: TableShape) -> list[TreeSettings]:
+    """Return tree settings for small tables, the smallest trees first."""
     columns = shape.n_numbers + shape.n_categories
     share = QUARTER if columns >= FEW_COLUMNS else 2 * QUARTER
     few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
-    found = [Trees(4, few, share), Trees(8, few, share, DRAWN), Trees(20, many, share, DRAWN)]
+    found = [
+        TreeSettings(4, few, share),
+        TreeSettings(8, few, share, DRAWN),
+        TreeSettings(20, many, share, DRAWN),
+    ]
     if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
-        # Best where many columns tell a little each. A clock begins with the fourth.
-        found += [Trees(31, few, EIGHTH), Trees(63, few, EIGHTH, MOST_DRAWN)]
-        found += [Trees(120, 2, SIXTEENTH, MOST_DRAWN)]
+        # Best if many columns are weakly informative. A search with a time limit begins with the fourth.
+        found += [TreeSettings(31, few, EIGHTH), TreeSettings(63, few, EIGHTH, MAX_DRAWN)]
+        found += [TreeSettings(120, 2, SIXTEENTH, MAX_DRAWN)]
     return found
 
 
-def staged_answers(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.ndarray]:
-    """What a boosted model says after each of some numbers of rounds; after its last, if it has fewer."""
-    ask = getattr(fitted, "staged_predict_proba", None) or fitted.staged_predict
-    answers = ask(X)
-    done, answer = 0, np.zeros(0)
+def staged_predictions(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.ndarray]:
+    """Yield the predictions of a boosted model after each of these numbers of rounds.
+
+    A model with fewer rounds yields the predictions after its last round.
+    """
+    staged = getattr(fitted, "staged_predict_proba", None) or fitted.staged_predict
+    stages = staged(X)
+    done, predictions = 0, np.zeros(0)
     for wanted in rounds:
-        for stage in islice(answers, int(wanted) - done):
-            answer = stage
+        for stage in islice(stages, int(wanted) - done):
+            predictions = stage
         done = int(wanted)
-        yield np.array(answer)
+        yield np.array(predictions)
 
 
 def _defaults(shape: TableShape) -> Sequence[Candidate]:
-    """The library's own settings, with early stopping from 5,000 rows on as the study does it."""
+    """Return the default model; with 5,000 rows or more, the study chooses its rounds by early stopping."""
     classes = shape.task != "regression"
     if shape.n_rows < FOLDS_BELOW:
         return [
@@ -172,31 +189,31 @@ def _defaults(shape: TableShape) -> Sequence[Candidate]:
                 1.0,
                 "default settings",
                 {"settings": "default"},
-                partial(_plain, classes, shape.offset),
+                partial(_with_defaults, classes, shape.offset),
             )
         ]
-    trees = Trees(31, 20)
+    trees = TreeSettings(31, 20)
     return [
         SelfTuned(
             complexity=trees.leaves,
             label=trees.label(),
             setting=trees.setting(),
-            make=partial(_stopping, classes, trees, shape.offset),
-            tunes=partial(_tunes, classes, trees, shape.offset, patience=DEFAULT_PATIENCE),
-            remakes=partial(_remakes, classes, shape.offset),
+            make=partial(_with_early_stopping, classes, trees, shape.offset),
+            tune=partial(_tune, classes, trees, shape.offset, patience=DEFAULT_PATIENCE),
+            from_setting=partial(_from_setting, classes, shape.offset),
             keeps_rounds=True,
         )
     ]
 
 
-def _plain(classes: bool, offset: OffsetColumn | None, seed: int) -> Any:
+def _with_defaults(classes: bool, offset: OffsetColumn | None, seed: int) -> Any:
     kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
-    return _of_counts(kind(random_state=seed), offset)
+    return _poisson_if_offset(kind(random_state=seed), offset)
 
 
-def _stopping(
+def _with_early_stopping(
     classes: bool,
-    trees: Trees,
+    trees: TreeSettings,
     offset: OffsetColumn | None,
     seed: int,
     patience: int | None = None,
@@ -206,18 +223,18 @@ def _stopping(
         "validation_fraction": 0.2,
         "n_iter_no_change": patience or PATIENCE,
     }
-    return boosted(classes, trees, MOST_ROUNDS, seed, offset=offset, **stops)
+    return boosted(classes, trees, MAX_ROUNDS, seed, offset=offset, **stops)
 
 
-def _tunes(
+def _tune(
     classes: bool,
-    trees: Trees,
+    trees: TreeSettings,
     offset: OffsetColumn | None,
     task: TuningTask,
     patience: int | None = None,
-) -> Found:
-    """Boost until the loss on the rows held out no longer falls; its trace is the curve."""
-    model = _stopping(classes, trees, offset, task.seed, patience)
+) -> SelfTuningResult:
+    """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
+    model = _with_early_stopping(classes, trees, offset, task.seed, patience)
     weight = task.weight
     X_held, y_held = rows_of(task.X, task.held), task.y[task.held]
     w_held = None if weight is None else weight[task.held]
@@ -233,10 +250,10 @@ def _tunes(
     else:
         model.set_params(callbacks=[deadline]).fit(*rows, **given)
         model.set_params(callbacks=None)
-    answer = answer_of(model, X_held, task.metric)
-    score, spread = task.score_held(answer)
+    predictions = predictions_for(model, X_held, task.metric)
+    score, spread = task.score_held(predictions)
     stopped = int(rate_model(model).n_iter_)
-    # More rows bear more rounds before they overfit, about in proportion.
+    # The optimal number of rounds grows about in proportion to the number of rows.
     rounds = stopped if deadline.reached else round(stopped * len(task.y) / len(task.train))
     setting = {"n_estimators": rounds, **trees.setting()}
     label = f"{rounds} rounds, {trees.label()}"
@@ -253,15 +270,15 @@ def _tunes(
         }
         for done in _rounds_shown(len(losses), stopped)
     ]
-    return Found(
+    return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
         Candidate(rounds, label, setting, make), score, spread,
-        fitted=model, unseen=Unseen(answer, y_held, w_held), finished=not deadline.reached,
+        fitted=model, unseen=HeldOutPredictions(predictions, y_held, w_held), finished=not deadline.reached,
     )  # fmt: skip
 
 
 class Deadline:
-    """A callback that ends a fit after the round in which time is up."""
+    """Callback that stops a fit after the round in which the time limit is reached."""
 
     def __init__(self, is_over: Callable[[], bool]):
         self.is_over, self.reached = is_over, False
@@ -271,33 +288,33 @@ class Deadline:
         return self.reached
 
 
-def _remakes(
+def _from_setting(
     classes: bool, offset: OffsetColumn | None, setting: dict[str, Any]
 ) -> Candidate | None:
     if "n_estimators" not in setting:
         return None
-    rounds, trees = setting["n_estimators"], Trees.of(setting)
+    rounds, trees = setting["n_estimators"], TreeSettings.of(setting)
     label = f"{rounds} rounds, {trees.label()}"
     make = partial(boosted, classes, trees, rounds, offset=offset)
     return Candidate(rounds, label, dict(setting), make)
 
 
 def _as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
-    """The trace as the study's metric where it amounts to it."""
-    trace = np.asarray(rate_model(model).validation_loss_)
+    """Return the losses per round, as values of the study's metric if they determine it."""
+    losses = np.asarray(rate_model(model).validation_loss_)
     if isinstance(model, OffsetModel):
-        return trace, "Poisson loss"
+        return losses, "Poisson loss"
     if metric.needs == "number":
         return (
-            (np.sqrt(trace), metric.title)
+            (np.sqrt(losses), metric.title)
             if metric.name == "rmse"
-            else (trace, "Mean squared error")
+            else (losses, "Mean squared error")
         )
-    return trace, "Log loss"
+    return losses, "Log loss"
 
 
 def _rounds_shown(done: int, chosen: int) -> list[int]:
-    marks = np.geomspace(1, done, min(MOST_POINTS, done)).round().astype(int)
+    marks = np.geomspace(1, done, min(MAX_POINTS, done)).round().astype(int)
     return sorted({*marks.tolist(), chosen, done})
 
 
@@ -306,19 +323,19 @@ def _details(fitted: Any) -> dict[str, Any]:
     return {
         "rounds": int(fitted.n_iter_),
         **({"runs": int(fitted.n_runs)} if fitted.n_runs > 1 else {}),
-        "leaves of a tree": int(fitted.max_leaf_nodes),
+        "leaves per tree": int(fitted.max_leaf_nodes),
         "learning rate": float(fitted.learning_rate),
     }
 
 
 _CARD: Card = {
     "readable": ("no", "hundreds of trees; Shapley values help"),
-    "score_or_interval": ("yes", "probabilities, quantiles with their own loss"),
-    "consistent": ("partly", "if stopped in time and trees are large enough"),
+    "score_or_interval": ("yes", "probabilities; quantiles with the quantile loss"),
+    "consistent": ("partly", "with early stopping and large enough trees"),
     "minimax": ("partly", "known for boosted splines, not for trees"),
     "non_asymptotic": ("partly", "rates for early stopping, with unknown constants"),
     "parameter_free": ("partly", "early stopping finds the rounds"),
-    "online": ("no", "rounds see all rows"),
+    "online": ("no", "each round needs all rows"),
 }
 
 
@@ -337,7 +354,7 @@ def _method(name: str, title: str, candidates: Any) -> Method:
     )
 
 
-# The first is what no outcome of a study should be worse than; it is fitted before all others.
+# The first is the incumbent: it is fitted before all others, and no study should end with a worse model.
 METHODS = [
     _method(INCUMBENT, "Gradient boosting, default settings", _defaults),
     _method("gradient-boosting", "Gradient boosting", _candidates),

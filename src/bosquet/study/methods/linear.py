@@ -17,27 +17,27 @@ from bosquet.study.methods.offsets import rate_model, with_offset
 from bosquet.study.methods.pipelines import model_of, prepared
 from bosquet.study.table.offset import OffsetColumn
 
-# Penalties a row, so that a choice means the same on samples of any size. The last is next to none: it
-# keeps columns that hang together from blowing up.
+# Penalties per row, so that they have the same effect in samples of any size. The last is almost zero: it
+# only keeps the solution stable if columns are collinear.
 PENALTIES = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 1e-8)
 
 
 class CountRegression(PoissonRegressor):
-    """scikit-learn's Poisson regression, for targets 0, 1, 2, ... alone."""
+    """PoissonRegressor of scikit-learn, restricted to counts 0, 1, 2, ..."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CountRegression:
-        """Fit; a target that is no count is an error that names it."""
+        """Fit the model; raise ValueError if a target is not a count."""
         target = np.asarray(y, dtype=float)
         wrong = np.flatnonzero((target < 0) | (target != np.floor(target)))
         if wrong.size:
             raise ValueError(
-                f"y[{wrong[0]}] is {target[wrong[0]]:g}: Poisson regression is for counts 0, 1, 2, ..."
+                f"y[{wrong[0]}] is {target[wrong[0]]:g}; Poisson regression needs counts 0, 1, 2, ..."
             )
         return super().fit(X, y, sample_weight)
 
 
 def make_ridge(penalty: float, rows: int, seed: int) -> Any:
-    """Scaled inputs, then least squares with penalty rows · λ ‖β‖²."""
+    """Return a pipeline of scaled inputs and least squares with penalty rows · λ ‖β‖²."""
     return prepared(MomentRidge(alpha=penalty * rows, copy_X=False), baseline=True, dense=False)
 
 
@@ -45,7 +45,7 @@ def _ridges(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 / penalty,
-            label=f"penalty {penalty:g} a row" if penalty > 1e-6 else "no penalty",
+            label=f"penalty {penalty:g} per row" if penalty > 1e-6 else "no penalty",
             setting={"penalty": penalty, "alpha": penalty * shape.n_rows},
             make=partial(make_ridge, penalty, shape.n_rows),
         )
@@ -56,7 +56,7 @@ def _ridges(shape: TableShape) -> Sequence[Candidate]:
 def _make_poisson(penalty: float, columns: int, offset: OffsetColumn | None, seed: int) -> Any:
     newton = columns <= NEWTON_COEFFICIENTS
     solver = "newton-cholesky" if newton else "lbfgs"
-    # With an offset rates are fitted, which are no counts.
+    # With an offset the target is a rate, which need not be an integer.
     kind: Any = CountRegression if offset is None else PoissonRegressor
     model = kind(alpha=penalty, solver=solver, max_iter=300)
     return with_offset(prepared(model, baseline=True, dense=False), offset)
@@ -66,7 +66,7 @@ def _poissons(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 / penalty,
-            label=f"penalty {penalty:g} a row" if penalty > 1e-6 else "no penalty",
+            label=f"penalty {penalty:g} per row" if penalty > 1e-6 else "no penalty",
             setting={"alpha": penalty},
             make=partial(_make_poisson, penalty, shape.n_indicators, shape.offset),
         )
@@ -74,7 +74,7 @@ def _poissons(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def _suits_poisson(shape: TableShape) -> str:
+def _why_unsuited_poisson(shape: TableShape) -> str:
     return "" if shape.counts else "the target is not a count 0, 1, 2, ..."
 
 
@@ -82,7 +82,7 @@ def _details(fitted: Any) -> dict[str, Any]:
     model = model_of(fitted)
     return {
         "coefficients (of scaled columns)": largest_coefficients(rate_model(fitted)),
-        "constant": float(np.ravel(model.intercept_)[0]),
+        "intercept": float(np.ravel(model.intercept_)[0]),
         "columns": int(np.size(model.coef_)),
     }
 
@@ -92,14 +92,14 @@ METHODS = [
         name="linear",
         title="Linear regression (ridge)",
         tasks=frozenset({"regression"}),
-        parameter="1 / penalty a row",
+        parameter="1 / penalty per row",
         log=True,
         candidates=_ridges,
         card={
-            "readable": ("yes", "a slope for each column"),
+            "readable": ("yes", "one slope per column"),
             "score_or_interval": ("partly", "intervals if errors are Gaussian"),
-            "consistent": ("no", "unless the truth is linear"),
-            "minimax": ("partly", "σ²d/n is the best rate for linear truths"),
+            "consistent": ("no", "unless the regression function is linear"),
+            "minimax": ("partly", "σ²d/n is the optimal rate for linear functions"),
             "non_asymptotic": ("yes", "risk σ²d/n for any n, given the columns"),
             "parameter_free": ("partly", "one penalty; 0 is a good default"),
             "online": ("yes", "recursive least squares"),
@@ -112,11 +112,11 @@ METHODS = [
         name="poisson",
         title="Poisson regression",
         tasks=frozenset({"regression"}),
-        parameter="1 / penalty a row",
+        parameter="1 / penalty per row",
         log=True,
         candidates=_poissons,
         card={
-            "readable": ("yes", "e to a coefficient multiplies the mean"),
+            "readable": ("yes", "exp(coefficient) multiplies the mean"),
             "score_or_interval": ("partly", "intervals if counts are Poisson"),
             "consistent": ("no", "unless the log of the mean is linear"),
             "minimax": ("no", "within log-linear means only"),
@@ -127,7 +127,7 @@ METHODS = [
         likelihood=True,
         rows_affordable=FitCost(0.005, columns=1.3, fixed=0.01),
         details=_details,
-        suits=_suits_poisson,
+        why_unsuited=_why_unsuited_poisson,
         takes_offset=True,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Logistic regression along a path of ridge penalties."""
+"""Logistic regression with a range of ridge penalties."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bosquet.study.methods.pipelines import model_of, prepared
 from bosquet.study.metrics.scoring import RARE
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
-# Newton's matrix has this many lines at most; beyond, steps by gradients are cheaper.
+# With more coefficients, the Hessian of Newton's method costs more than the iterations of L-BFGS.
 NEWTON_COEFFICIENTS = 300
 
 
 def make_logistic(C: float, class_weight: Any, coefficients: int, seed: int) -> Any:
-    """Scaled inputs, then logistic regression with penalty ‖β‖²/(2C)."""
+    """Return a pipeline of scaled inputs and logistic regression with penalty ‖β‖²/(2C)."""
     newton = coefficients <= NEWTON_COEFFICIENTS
     model = LogisticRegression(
         C=C,
@@ -38,7 +38,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=C,
-            label=f"C = {C:g}" + (", classes weighted" if weight else ""),
+            label=f"C = {C:g}" + (", balanced class weights" if weight else ""),
             setting={"C": C, "class_weight": weight},
             make=partial(make_logistic, C, weight, coefficients),
         )
@@ -48,7 +48,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
 
 
 def largest_coefficients(fitted: Any, most: int = 20) -> dict[str, float]:
-    """The largest coefficients by name; of several classes the largest of each column."""
+    """Return the largest coefficients by column name; with several classes, the largest of each column."""
     names = fitted[0].get_feature_names_out()
     values = np.atleast_2d(model_of(fitted).coef_)
     if values.shape[1] != len(names):
@@ -63,7 +63,7 @@ def _details(fitted: Any) -> dict[str, Any]:
     return {
         "coefficients (of scaled columns)": largest_coefficients(fitted),
         "columns": int(model.coef_.shape[1]),
-        "steps": int(np.max(model.n_iter_)),
+        "iterations": int(np.max(model.n_iter_)),
     }
 
 
@@ -76,11 +76,14 @@ METHODS = [
         log=True,
         candidates=_candidates,
         card={
-            "readable": ("yes", "e to a coefficient is an odds ratio"),
+            "readable": ("yes", "exp(coefficient) is an odds ratio"),
             "score_or_interval": ("yes", "probabilities, usually well calibrated"),
             "consistent": ("no", "unless log-odds are linear"),
             "minimax": ("no", "within linear log-odds only"),
-            "non_asymptotic": ("partly", "to the best penalised linear rule, at rate 1/√n"),
+            "non_asymptotic": (
+                "partly",
+                "excess risk over the best penalised linear rule, rate 1/√n",
+            ),
             "parameter_free": ("partly", "one penalty"),
             "online": ("yes", "by stochastic gradient"),
         },

@@ -1,4 +1,4 @@
-"""What the study knows of a method: how to build it at each complexity, and its qualities."""
+"""Descriptions of methods: their candidates of increasing complexity, and their properties."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any
 from bosquet.study.record import Card, Task
 from bosquet.study.table.offset import OffsetColumn
 
-# Names of the methods that have a role of their own: one constant for all rows, the best possible rule of
-# simulated data, and gradient boosting with its default parameters, which is fitted first.
+# Names of methods with a special role: the same prediction for all rows, the Bayes rule of simulated data,
+# and gradient boosting with default parameters, which is fitted first.
 BASELINE, BAYES_RULE, INCUMBENT = "constant", "bayes", "gradient-boosting-defaults"
 
 
 @dataclass(frozen=True)
 class TableShape:
-    """What a method may ask of the training rows before it proposes its candidates."""
+    """Properties of the training rows on which the candidates of a method depend."""
 
     task: Task
     n_rows: int
-    n_numbers: int  # columns
+    n_numbers: int  # numeric columns
     n_categories: int
-    n_indicators: int  # columns once every category has its own, missing values filled in
-    n_classes: int  # 1 for numbers
-    rarest: float  # share of the rarest class, 1.0 for numbers
-    counts: bool = False  # whether the target holds whole numbers from 0 on, as counts do
-    offset: OffsetColumn | None = None  # of the table; methods that take it predict by it
+    n_indicators: int  # columns after one-hot encoding
+    n_classes: int  # 1 for regression
+    rarest: float  # share of the rarest class, 1.0 for regression
+    counts: bool = False  # whether the target is a count 0, 1, 2, ...
+    offset: OffsetColumn | None = None  # used by methods with `takes_offset`
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One complexity of a method: an estimator that takes the table as it came and does its own preparing."""
+    """One complexity of a method; its estimator accepts the tidy table and includes all preprocessing."""
 
     complexity: float
     label: str
@@ -40,48 +40,49 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What was chosen of another method on the same training rows, and the seconds that one fit took."""
+class ChosenCandidate:
+    """The tuned candidate of another method on the same training rows, and the seconds of one fit."""
 
     candidate: Candidate
     seconds: float
 
 
 def all_rows(shape: TableShape, seconds: float) -> int:
-    """For methods that any table is not too dear for."""
+    """Return all rows; for methods that are cheap for any table."""
     return shape.n_rows
 
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the leaderboard.
+    """A method of the study, one row of the leaderboard.
 
-    `candidates` are in order of complexity; `rows_affordable` is the number of training rows beyond which
-    one fit costs more than the seconds given (the study then hands it a subsample, and says so).
+    `candidates` returns the candidates in order of complexity. Their settings must differ and be
+    JSON-serialisable, because a checkpoint identifies a candidate by its setting. `rows_affordable` returns
+    the number of training rows that one fit can use in the given seconds. If there are more rows, the study
+    fits the method to a subsample and reports this.
 
-    A method that `combines` is tried after all others, and told what was chosen of each that was fitted to
-    all training rows, by its name, and the seconds there are (None: no limit). The candidates that it
-    gives back take the place of its own, unless there are none; "learners" in their setting are the names
-    of those they combine. Choices are known again by their settings, which have to differ and to be JSON.
+    A method with `combines` is fitted after all others. It receives the chosen candidates, by method name, of
+    all methods that were fitted to all training rows, and the seconds left (None: no limit). The candidates
+    that it returns replace its own, unless there are none. "learners" in their setting lists the names of the
+    combined methods.
     """
 
     name: str
     title: str
     tasks: frozenset[Task]
     parameter: str  # label of the complexity axis
-    log: bool  # whether that axis is read in logarithms
+    log: bool  # whether the complexity axis is logarithmic
     candidates: Callable[[TableShape], Sequence[Candidate]]
     card: Card
-    by: str = "cv"  # or validation, oob, bootstrap, aic, bic: how it is tuned unless told otherwise
-    likelihood: bool = False  # whether its fits have one, to take AIC or BIC of
+    by: str = "cv"  # default way of tuning: cv, validation, oob, bootstrap, aic or bic
+    likelihood: bool = False  # whether its fits have a likelihood, for AIC and BIC
     rows_affordable: Callable[[TableShape, float], int] = all_rows
-    details: Callable[[Any], dict[str, Any]] = field(
-        default=lambda fitted: {}
-    )  # of a fitted candidate
-    suits: Callable[[TableShape], str] = field(
-        default=lambda shape: ""
-    )  # "" or why it is left out here
-    takes_offset: bool = False  # whether its candidates heed `TableShape.offset`
+    # Facts about a fitted candidate, for the report.
+    details: Callable[[Any], dict[str, Any]] = field(default=lambda fitted: {})
+    # "" or the reason why the method is unsuited to the table.
+    why_unsuited: Callable[[TableShape], str] = field(default=lambda shape: "")
+    takes_offset: bool = False  # whether its candidates use `TableShape.offset`
     combines: (
-        Callable[[TableShape, Mapping[str, Chosen], float | None], Sequence[Candidate]] | None
+        Callable[[TableShape, Mapping[str, ChosenCandidate], float | None], Sequence[Candidate]]
+        | None
     ) = None

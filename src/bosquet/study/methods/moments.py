@@ -1,7 +1,7 @@
-"""Discriminant analysis and least squares from sums over the rows, made some rows at a time.
+"""Discriminant analysis and least squares from means and covariances, computed in blocks of rows.
 
-scikit-learn's own hold several copies of the matrix while they fit, and densify or refuse sparse ones. Means
-and covariances are all that these methods need of it. They are the same models with the same attributes.
+The estimators of scikit-learn hold several copies of the matrix during a fit, and convert sparse matrices to
+dense ones or reject them. These subclasses fit the same models with the same attributes.
 """
 
 from __future__ import annotations
@@ -24,49 +24,54 @@ from sklearn.utils.multiclass import check_classification_targets
 from bosquet._sklearn import check_is_fitted, validate_data
 
 MATRIX_TYPES = [np.float64, np.float32]
-# Values of the matrix that are centred, and dense, at a time.
+# Values of the matrix that are centred, as a dense block, at a time.
 BLOCK_VALUES = 2**20
 
 
 class Barycentres(NearestCentroid):
-    """scikit-learn's NearestCentroid (Euclidean, priors from the rows), also of sparse rows and shrunk."""
+    """NearestCentroid of scikit-learn (Euclidean, empirical priors), which also shrinks with sparse input."""
 
     def fit(self, X: Any, y: Any) -> Barycentres:
-        """Fit."""
+        """Fit the model."""
         X, codes, counts = _classes_of(self, X, y)
         n, classes = len(codes), len(counts)
         means = _class_means(X, codes, counts)
         squares = np.zeros(X.shape[1])
         for k, mean in enumerate(means):
-            for part, _ in _parts(X, np.flatnonzero(codes == k)):
-                squares += ((part - mean.astype(part.dtype)) ** 2).sum(axis=0, dtype=np.float64)
+            for block, _ in _row_blocks(X, np.flatnonzero(codes == k)):
+                squares += ((block - mean.astype(block.dtype)) ** 2).sum(axis=0, dtype=np.float64)
         deviation = np.sqrt(squares / max(n - classes, 1))
         if not deviation.any() and (means == means[0]).all():
-            raise ValueError("every column of X is constant: no barycentre differs from another")
+            raise ValueError(
+                "every column of X is constant, so all barycentres are equal; pass at least one column that"
+                " varies"
+            )
         if not deviation.all():
             constant = int((deviation == 0).sum())
             warnings.warn(f"{constant} column(s) are constant within each class", stacklevel=2)
         centre = counts @ means / n
         width = np.sqrt(1 / counts - 1 / n)[:, None] * (deviation + np.median(deviation))
-        apart = (means - centre) / width
+        distances = (means - centre) / width
         if self.shrink_threshold:
-            apart = np.sign(apart) * np.maximum(np.abs(apart) - self.shrink_threshold, 0)
-            means = centre + width * apart
+            distances = np.sign(distances) * np.maximum(
+                np.abs(distances) - self.shrink_threshold, 0
+            )
+            means = centre + width * distances
         self.class_prior_ = counts / n
         self.within_class_std_dev_ = deviation
-        self.centroids_, self.deviations_ = means, apart
+        self.centroids_, self.deviations_ = means, distances
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score for each row."""
+        """Return the predicted class of each row."""
         return self.classes_[self._scores(X).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes for each row."""
+        """Return the class probabilities of each row."""
         return softmax(self._scores(X), axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """2 ln prior - ‖x - centre‖², in deviations, less what is the same for all classes: linear in x."""
+        """Return 2 ln prior - ‖x - centre‖², in standard deviations, up to a constant: it is linear in x."""
         check_is_fitted(self, "centroids_")
         X = validate_data(self, X, accept_sparse="csr", dtype=MATRIX_TYPES, reset=False)
         width = np.where(self.within_class_std_dev_ > 0, self.within_class_std_dev_, 1.0)
@@ -76,10 +81,10 @@ class Barycentres(NearestCentroid):
 
 
 class LinearDiscriminant(LinearDiscriminantAnalysis):
-    """scikit-learn's LinearDiscriminantAnalysis (solver "lsqr", a number as shrinkage or none)."""
+    """LinearDiscriminantAnalysis of scikit-learn (solver "lsqr", shrinkage a number or None)."""
 
     def fit(self, X: Any, y: Any) -> LinearDiscriminant:
-        """Fit."""
+        """Fit the model."""
         X, codes, counts = _classes_of(self, X, y)
         n, columns = X.shape
         self.priors_ = counts / n
@@ -102,15 +107,16 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
 
 class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
-    """scikit-learn's QuadraticDiscriminantAnalysis, by eigenvectors of the classes' covariances."""
+    """QuadraticDiscriminantAnalysis of scikit-learn, from the eigenvectors of the class covariances."""
 
     def fit(self, X: Any, y: Any) -> QuadraticDiscriminant:
-        """Fit."""
+        """Fit the model."""
         X, codes, counts = _classes_of(self, X, y)
         alone = np.flatnonzero(counts == 1)
         if alone.size:
             raise ValueError(
-                f"class {str(self.classes_[alone[0]])!r} has one row, and no covariance"
+                f"class {str(self.classes_[alone[0]])!r} has one row, but a covariance needs at least two;"
+                " drop the class or merge it with another"
             )
         self.priors_ = counts / len(codes)
         self.means_ = _class_means(X, codes, counts)
@@ -129,19 +135,19 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score for each row."""
+        """Return the predicted class of each row."""
         return _by_blocks(super().predict, X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes for each row."""
+        """Return the class probabilities of each row."""
         return _by_blocks(super().predict_proba, X)
 
 
 class MomentRidge(Ridge):
-    """scikit-learn's Ridge, of sparse rows by its normal equations, which are exact, and not by steps."""
+    """Ridge of scikit-learn, which solves the normal equations exactly, not iteratively, for sparse input."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MomentRidge:
-        """Fit."""
+        """Fit the model."""
         if not sparse.issparse(X):
             super().fit(X, y, sample_weight)
             return self
@@ -153,20 +159,20 @@ class MomentRidge(Ridge):
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         total = weight.sum()
         mean = np.asarray(X.T @ weight, dtype=float) / total
-        level = float(weight @ target / total)
+        target_mean = float(weight @ target / total)
         products = np.zeros((columns, columns))
         _add_products(products, X, np.arange(n), mean, weight)
         products.flat[:: columns + 1] += self.alpha
-        weighed = weight * (target - level)
-        right = np.asarray(X.T @ weighed, dtype=float) - mean * weighed.sum()
-        self.coef_ = _solution(products, right)
-        self.intercept_ = level - float(mean @ self.coef_)
+        weighted = weight * (target - target_mean)
+        right = np.asarray(X.T @ weighted, dtype=float) - mean * weighted.sum()
+        self.coef_ = _solve(products, right)
+        self.intercept_ = target_mean - float(mean @ self.coef_)
         self.n_iter_ = None
         return self
 
 
 def _classes_of(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The matrix, the number of each row's class and the rows of each class."""
+    """Return the checked matrix, the class code of each row and the number of rows per class."""
     X, y = validate_data(
         estimator, X, y=y, accept_sparse="csr", dtype=MATRIX_TYPES, ensure_min_samples=2
     )
@@ -174,24 +180,24 @@ def _classes_of(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.nda
     estimator.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(counts) < 2:
         only = str(estimator.classes_[0])
-        raise ValueError(f"y has one class, {only!r}; give rows of two or more")
+        raise ValueError(f"y has only one class, {only!r}; pass rows of at least two classes")
     return X, codes, counts
 
 
-def _parts(X: Any, rows: np.ndarray | None = None) -> Iterator[tuple[np.ndarray, slice]]:
-    """Some rows of a matrix, or all: dense, as many at a time as `BLOCK_VALUES` allow, and their place."""
+def _row_blocks(X: Any, rows: np.ndarray | None = None) -> Iterator[tuple[np.ndarray, slice]]:
+    """Yield dense blocks of some or all rows, of about `BLOCK_VALUES` values, and their positions."""
     step = max(BLOCK_VALUES // max(X.shape[1], 1), 1)
     for first in range(0, X.shape[0] if rows is None else len(rows), step):
         some = slice(first, first + step)
-        part = X[some if rows is None else rows[some]]
-        yield part.toarray() if sparse.issparse(part) else part, some
+        block = X[some if rows is None else rows[some]]
+        yield block.toarray() if sparse.issparse(block) else block, some
 
 
 def _class_means(X: Any, codes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     sums = np.zeros((len(counts), X.shape[1]))
     for k, total in enumerate(sums):
-        for part, _ in _parts(X, np.flatnonzero(codes == k)):
-            total += part.sum(axis=0, dtype=np.float64)
+        for block, _ in _row_blocks(X, np.flatnonzero(codes == k)):
+            total += block.sum(axis=0, dtype=np.float64)
     return sums / counts[:, None]
 
 
@@ -202,17 +208,17 @@ def _add_products(
     mean: np.ndarray,
     weight: np.ndarray | None = None,
 ) -> None:
-    """Add Σ w (x - mean)(x - mean)ᵀ over some rows; a part is summed in the precision of the matrix."""
-    for part, some in _parts(X, rows):
-        centred = part - mean.astype(part.dtype)
+    """Add Σ w (x - mean)(x - mean)ᵀ over some rows; each block is summed in the precision of the matrix."""
+    for block, some in _row_blocks(X, rows):
+        centred = block - mean.astype(block.dtype)
         if weight is None:
             total += centred.T @ centred
         else:
-            total += centred.T @ (centred * weight[rows[some], None].astype(part.dtype))
+            total += centred.T @ (centred * weight[rows[some], None].astype(block.dtype))
 
 
-def _solution(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """By Cholesky's factors; where columns are sums of others, the shortest of the solutions."""
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve by Cholesky factorisation; for collinear columns, return the solution of minimum norm."""
     try:
         factor = linalg.cho_factor(matrix)
     except linalg.LinAlgError:
@@ -224,8 +230,8 @@ def _solution(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _by_blocks(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """What a function says of the rows of a matrix, some at a time and dense."""
+    """Apply a function to the rows of a matrix in dense blocks."""
     if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.ndim != 2 or X.shape[0] == 0:
         return function(X)
     X = X.tocsr() if sparse.issparse(X) else X
-    return np.concatenate([function(part) for part, _ in _parts(X)])
+    return np.concatenate([function(block) for block, _ in _row_blocks(X)])

@@ -1,4 +1,4 @@
-"""k nearest neighbours on scaled inputs: the discriminant analysis that assumes no densities."""
+"""k nearest neighbours on scaled inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.pipelines import prepared, row_blocks
 
-# Rows asked at a time: distances to all training rows are held for so many.
+# Rows predicted at a time; their distances to all training rows are held in memory.
 ROWS_AT_A_TIME = 2000
 
 
@@ -24,7 +24,7 @@ def _make(kind: Any, k: int, seed: int) -> Any:
 
 
 def neighbour_numbers(rows: int) -> list[int]:
-    """The k to try: 1, 3, 5, ln n, and on to a tenth of the rows or 201, whichever is less."""
+    """Return the k to try: 1, 3, 5, ln n, ..., up to a tenth of the rows and at most 201."""
     most = max(1, min(rows // 10, 201))
     wanted = {1, 3, 5, round(math.log(max(rows, 2))), 11, 21, 45, 101, 201, most}
     return sorted(k for k in wanted if 1 <= k <= most)
@@ -47,32 +47,32 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _stages(fitted: Any, X: Any, numbers: Sequence[float]) -> Iterator[np.ndarray]:
-    """Answers for every k from one search: the nearest 5 are the first 5 of the nearest 50."""
+    """Yield the predictions for every k from one neighbour search, for the largest k."""
     model, inputs = fitted[-1], fitted[:-1]
     wanted = [min(int(k), model.n_samples_fit_) for k in numbers]
     classes = getattr(model, "classes_", None)
     shape = (len(X),) if classes is None else (len(X), len(classes))
-    answers = [np.empty(shape) for _ in wanted]
+    predictions = [np.empty(shape) for _ in wanted]
     last = 0
-    for part in row_blocks(X, ROWS_AT_A_TIME):
-        nearest = model.kneighbors(inputs.transform(part), max(wanted), return_distance=False)
+    for block in row_blocks(X, ROWS_AT_A_TIME):
+        nearest = model.kneighbors(inputs.transform(block), max(wanted), return_distance=False)
         some = slice(last, last + len(nearest))
         last = some.stop
-        said = model._y[nearest]
-        for answer, k in zip(answers, wanted, strict=True):
+        targets = model._y[nearest]
+        for predicted, k in zip(predictions, wanted, strict=True):
             if classes is None:
-                answer[some] = said[:, :k].mean(axis=1)
+                predicted[some] = targets[:, :k].mean(axis=1)
             else:
-                shares = [(said[:, :k] == c).mean(axis=1) for c in range(len(classes))]
-                answer[some] = np.column_stack(shares)
-    yield from answers
+                shares = [(targets[:, :k] == c).mean(axis=1) for c in range(len(classes))]
+                predicted[some] = np.column_stack(shares)
+    yield from predictions
 
 
 def _details(fitted: Any) -> dict[str, Any]:
     model = fitted[-1]
     return {
         "neighbours": int(model.n_neighbors),
-        "rows kept": int(model.n_samples_fit_),
+        "rows stored": int(model.n_samples_fit_),
         "columns": int(model.n_features_in_),
     }
 
@@ -86,9 +86,12 @@ METHODS = [
         log=True,
         candidates=_candidates,
         card={
-            "readable": ("partly", "shows the nearest rows, no rule"),
-            "score_or_interval": ("partly", "shares of votes, coarse for small k"),
-            "consistent": ("partly", "if k grows and k/n vanishes; k fixed: at most twice Bayes"),
+            "readable": ("partly", "shows the nearest rows, but no rule"),
+            "score_or_interval": ("partly", "vote proportions, coarse for small k"),
+            "consistent": (
+                "partly",
+                "if k grows and k/n vanishes; for fixed k at most twice the Bayes error",
+            ),
             "minimax": ("partly", "for Lipschitz targets with k of order n^(2/(d+2))"),
             "non_asymptotic": ("partly", "rates for smooth targets, poor in many dimensions"),
             "parameter_free": ("no", "k and the metric"),

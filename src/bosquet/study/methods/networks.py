@@ -1,4 +1,4 @@
-"""Networks of one or two hidden layers, by back-propagation with momentum, decay and early stopping."""
+"""Neural networks with one or two hidden layers, weight decay and early stopping."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.pipelines import ScaledTarget, model_of, prepared
 
-ROWS_A_PARAMETER = 10
-# Fewer rows than these leave too few to stop by.
+ROWS_PER_WEIGHT = 10
+# Minimum rows, and rows of the rarest class, for a validation set of early stopping.
 STOPPING_ROWS, STOPPING_CLASS = 200, 20
 FEW_ROWS = 2_000
 
 
-class _Weighed:
-    """Says so when a network has too many weights for its rows."""
+class _WarnsOfFewRows:
+    """Mixin that warns if a network has too many weights for its training rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         super().fit(X, y, **given)  # type: ignore[misc]
-        count = weights_of(self)
-        if X.shape[0] < ROWS_A_PARAMETER * count:
+        count = count_weights(self)
+        if X.shape[0] < ROWS_PER_WEIGHT * count:
             warnings.warn(
-                f"{X.shape[0]:,} rows for {count:,} weights: a network should have"
-                f" {ROWS_A_PARAMETER} rows a weight",
+                f"{X.shape[0]:,} rows for {count:,} weights; a network should have at least"
+                f" {ROWS_PER_WEIGHT} rows per weight",
                 UserWarning,
                 stacklevel=2,
             )
         return self
 
 
-class NetworkClassifier(_Weighed, MLPClassifier):
-    """scikit-learn's MLPClassifier, with a warning below ten rows a weight."""
+class NetworkClassifier(_WarnsOfFewRows, MLPClassifier):
+    """MLPClassifier of scikit-learn, with a warning if there are fewer than ten rows per weight."""
 
 
-class NetworkRegressor(_Weighed, MLPRegressor):
-    """scikit-learn's MLPRegressor, with a warning below ten rows a weight."""
+class NetworkRegressor(_WarnsOfFewRows, MLPRegressor):
+    """MLPRegressor of scikit-learn, with a warning if there are fewer than ten rows per weight."""
 
 
-def weights_of(network: Any) -> int:
-    """Weights and thresholds of a fitted network."""
-    return int(sum(part.size for part in (*network.coefs_, *network.intercepts_)))
+def count_weights(network: Any) -> int:
+    """Return the number of weights and biases of a fitted network."""
+    return int(sum(layer.size for layer in (*network.coefs_, *network.intercepts_)))
 
 
-def weights_wanted(shape: TableShape, layers: tuple[int, ...]) -> int:
-    """The same before there is a network."""
+def expected_weights(shape: TableShape, layers: tuple[int, ...]) -> int:
+    """Return the number of weights and biases of a network before it is fitted."""
     outputs = 1 if shape.n_classes <= 2 else shape.n_classes
     sizes = (min(shape.n_indicators, 2000), *layers, outputs)
     return sum((a + 1) * b for a, b in pairwise(sizes))
 
 
-# How the weights are found. Few rows: by all of them at once (a quasi-Newton method), decay alone against
-# fitting too well. More: smooth units descend a part of the rows at a time with momentum, at a rate that
-# is cut to a fifth whenever it no longer helps; rectified ones by steps of their own size (Adam).
+# Optimisers. With few rows, L-BFGS on all rows, regularised by weight decay. With more rows, mini-batches:
+# smooth units use momentum, with a learning rate that is divided by 5 when the loss no longer falls;
+# rectified linear units use Adam.
 _DESCENTS: dict[str, dict[str, Any]] = {
     "lbfgs": {"solver": "lbfgs", "max_iter": 200},
     "momentum": {
@@ -76,8 +76,8 @@ _DESCENTS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A network and how it is trained."""
+class NetworkPlan:
+    """Architecture of a network and its optimiser."""
 
     layers: tuple[int, ...]
     activation: str
@@ -86,11 +86,13 @@ class Plan:
 
     @property
     def label(self) -> str:
+        """Short description."""
         units = " + ".join(map(str, self.layers))
         return f"{units} {self.activation} units, decay {self.decay:g}, {self.descent}"
 
     @property
     def setting(self) -> dict[str, Any]:
+        """Hyper-parameters, as in the record."""
         return {
             "hidden_layer_sizes": list(self.layers),
             "activation": self.activation,
@@ -100,28 +102,28 @@ class Plan:
 
 
 _FEW_ROWS = (
-    Plan((2,), "tanh", 0.1, "lbfgs"),
-    Plan((4,), "tanh", 0.1, "lbfgs"),
-    Plan((4,), "tanh", 1.0, "lbfgs"),
-    Plan((8,), "logistic", 0.1, "lbfgs"),
-    Plan((8,), "tanh", 1.0, "lbfgs"),
-    Plan((8,), "tanh", 10.0, "lbfgs"),
-    Plan((16,), "relu", 3.0, "lbfgs"),
-    Plan((8, 4), "tanh", 3.0, "lbfgs"),
-    Plan((8,), "tanh", 1e-3, "momentum"),
+    NetworkPlan((2,), "tanh", 0.1, "lbfgs"),
+    NetworkPlan((4,), "tanh", 0.1, "lbfgs"),
+    NetworkPlan((4,), "tanh", 1.0, "lbfgs"),
+    NetworkPlan((8,), "logistic", 0.1, "lbfgs"),
+    NetworkPlan((8,), "tanh", 1.0, "lbfgs"),
+    NetworkPlan((8,), "tanh", 10.0, "lbfgs"),
+    NetworkPlan((16,), "relu", 3.0, "lbfgs"),
+    NetworkPlan((8, 4), "tanh", 3.0, "lbfgs"),
+    NetworkPlan((8,), "tanh", 1e-3, "momentum"),
 )
 _MANY_ROWS = (
-    Plan((4,), "tanh", 1e-4, "momentum"),
-    Plan((16,), "logistic", 1e-4, "momentum"),
-    Plan((16,), "tanh", 1e-4, "momentum"),
-    Plan((16,), "relu", 1e-2, "adam"),
-    Plan((32,), "relu", 1e-2, "adam"),
-    Plan((32, 16), "relu", 1e-2, "adam"),
-    Plan((64, 32), "relu", 1e-1, "adam"),
+    NetworkPlan((4,), "tanh", 1e-4, "momentum"),
+    NetworkPlan((16,), "logistic", 1e-4, "momentum"),
+    NetworkPlan((16,), "tanh", 1e-4, "momentum"),
+    NetworkPlan((16,), "relu", 1e-2, "adam"),
+    NetworkPlan((32,), "relu", 1e-2, "adam"),
+    NetworkPlan((32, 16), "relu", 1e-2, "adam"),
+    NetworkPlan((64, 32), "relu", 1e-1, "adam"),
 )
 
 
-def _make(classes: bool, plan: Plan, batch: int, stops: bool, seed: int) -> Any:
+def _make(classes: bool, plan: NetworkPlan, batch: int, stops: bool, seed: int) -> Any:
     kind: Any = NetworkClassifier if classes else NetworkRegressor
     descent = dict(_DESCENTS[plan.descent])
     if plan.descent != "lbfgs":
@@ -136,8 +138,9 @@ def _make(classes: bool, plan: Plan, batch: int, stops: bool, seed: int) -> Any:
         **descent,
     )
     model = network if classes else ScaledTarget(network)
-    whole = plan.descent == "lbfgs"  # few rows
-    return prepared(model, scale="unit", dense=whole, dtype="float64" if whole else "float32")
+    full_batch = plan.descent == "lbfgs"  # used for few rows
+    dtype = "float64" if full_batch else "float32"
+    return prepared(model, scale="unit", dense=full_batch, dtype=dtype)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -147,7 +150,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     plans = _FEW_ROWS if shape.n_rows < FEW_ROWS else _MANY_ROWS
     found = [
         Candidate(
-            complexity=weights_wanted(shape, plan.layers),
+            complexity=expected_weights(shape, plan.layers),
             label=plan.label,
             setting=plan.setting,
             make=partial(_make, classes, plan, batch, stops),
@@ -160,10 +163,10 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
 def _details(fitted: Any) -> dict[str, Any]:
     network = model_of(fitted)
     return {
-        "hidden layers": [int(part.shape[1]) for part in network.coefs_[:-1]],
+        "hidden layers": [int(layer.shape[1]) for layer in network.coefs_[:-1]],
         "activation": network.activation,
-        "weights": weights_of(network),
-        "passes over the rows": int(network.n_iter_),
+        "weights": count_weights(network),
+        "iterations": int(network.n_iter_),
     }
 
 
@@ -179,9 +182,9 @@ METHODS = [
             "readable": ("no", "weights are not interpretable"),
             "score_or_interval": ("partly", "probabilities, often overconfident"),
             "consistent": ("partly", "if units grow with n and training finds the best weights"),
-            "minimax": ("no", "in theory for fitted architectures, not for what descent finds"),
-            "non_asymptotic": ("partly", "bounds by norms of weights, loose"),
-            "parameter_free": ("no", "layers, units, rates, decay"),
+            "minimax": ("no", "proved for ideal weights, not for those found by training"),
+            "non_asymptotic": ("partly", "loose bounds by norms of the weights"),
+            "parameter_free": ("no", "layers, units, learning rate, weight decay"),
             "online": ("yes", "by stochastic gradient"),
         },
         rows_affordable=FitCost(0.1, columns=0.1, fixed=0.05),

@@ -1,11 +1,12 @@
-r"""Models of counts with an exposure: the rate is fitted, and multiplied by the exposure of a row.
+r"""Models of counts with an exposure: they fit rates and multiply them by the exposure of each row.
 
 With an exposure t, the Poisson log-likelihood of a count y of mean :math:`t e^f` is
 
 .. math:: y (\ln t + f) - t e^f = t \left(\frac{y}{t} f - e^f\right) + \text{const} ,
 
-which is that of the rate y/t with weight t. A fit of rates with exposures as weights is therefore the fit
-of counts with the offset ln t, for every model that has a logarithmic link and the Poisson loss.
+which is the log-likelihood of the rate y/t with weight t. For every model with a logarithmic link and the
+Poisson loss, fitting rates with the exposures as weights is therefore the same as fitting counts with the
+offset ln t.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from bosquet.study.table.offset import OffsetColumn
 
 
 class OffsetModel(RegressorMixin, BaseEstimator):
-    """A regressor of rates that predicts counts from tables with a column of exposures or offsets.
+    """Regressor that fits rates and predicts counts, for tables with an exposure or offset column.
 
     Parameters
     ----------
     regressor : regressor with a logarithmic link and the Poisson loss, or a mean
     column : OffsetColumn
-        The column, which the regressor does not see.
+        The exposure or offset column, which the regressor does not use as a feature.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class OffsetModel(RegressorMixin, BaseEstimator):
         eval_set: Any = None,
         callbacks: Any = None,
     ) -> OffsetModel:
-        """Fit rates, weighted by exposure; `eval_set` and `callbacks` are for gradient boosting."""
+        """Fit the rates, weighted by exposure; `eval_set` and `callbacks` are for gradient boosting."""
         features, rate, weight = self._rates(X, y, sample_weight)
         model = clone(self.regressor)
         if eval_set is None:
@@ -70,27 +71,27 @@ class OffsetModel(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The mean count of each row."""
+        """Return the predicted mean count of each row."""
         rate = np.asarray(self.regressor_.predict(self.column.features(X)), dtype=float).ravel()
         return self.column.exposure(X) * rate
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The mean counts after each round of boosting."""
+        """Yield the predicted mean counts after each boosting round."""
         exposure = self.column.exposure(X)
         for rate in self.regressor_.staged_predict(self.column.features(X)):
             yield exposure * np.ravel(rate)
 
     def _rates(self, X: Any, y: Any, weight: Any = None) -> tuple[Any, np.ndarray, np.ndarray]:
         exposure = self.column.exposure(X)
-        counted = exposure if weight is None else exposure * np.asarray(weight, dtype=float)
-        return self.column.features(X), np.asarray(y, dtype=float) / exposure, counted
+        weights = exposure if weight is None else exposure * np.asarray(weight, dtype=float)
+        return self.column.features(X), np.asarray(y, dtype=float) / exposure, weights
 
 
 def with_offset(regressor: Any, column: OffsetColumn | None) -> Any:
-    """The regressor itself, or with an offset what predicts counts by it."""
+    """Return the regressor or, with an offset column, an `OffsetModel` of it."""
     return regressor if column is None else OffsetModel(regressor, column)
 
 
 def rate_model(fitted: Any) -> Any:
-    """The model of the rates inside an `OffsetModel`; any other model as it is."""
+    """Return the fitted model of rates in an `OffsetModel`; any other model unchanged."""
     return fitted.regressor_ if isinstance(fitted, OffsetModel) else fitted

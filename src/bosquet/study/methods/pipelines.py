@@ -1,4 +1,4 @@
-"""Methods as scikit-learn pipelines: inputs prepared, targets scaled, weights handed to whom they concern."""
+"""Pipelines of methods: numeric inputs, scaled targets and sample weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import (
     BaseEstimator,
     RegressorMixin,
@@ -23,16 +23,16 @@ from bosquet._sklearn import (
 from bosquet._targets import check_finite_target, check_sample_weight, warn_of_column_vector
 from bosquet.study.table.numeric_inputs import NumericInputs
 
-# Matrices of either precision are left as they are.
+# Matrices of both precisions are accepted without conversion.
 MATRIX_TYPES = [np.float64, np.float32]
-# Rows that a pipeline prepares and predicts at a time.
+# Rows that a pipeline transforms and predicts at a time.
 ROWS_AT_A_TIME = 2048
 
 
 class ScaledTarget(RegressorMixin, BaseEstimator):
-    """A regressor fitted to a target of mean 0 and deviation 1, and asked on the target's own scale.
+    """Regressor fitted to the standardised target, which predicts on the original scale.
 
-    Networks and support vector machines have steps and tolerances that presume such a target.
+    The step sizes and tolerances of networks and support vector machines assume a standardised target.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
     Attributes
     ----------
     regressor_ : the fitted clone.
-    mean_, deviation_ : of the target.
+    mean_, deviation_ : mean and standard deviation of the target.
 
     Examples
     --------
@@ -56,9 +56,9 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
     def __init__(self, regressor: Any):
         self.regressor = regressor
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ScaledTarget:
-        """Fit a clone of the regressor; weights are handed on, and refused where it takes none."""
+        """Fit a clone of the regressor, with the sample weights if there are any."""
         columns = check_finite_target(y)
         if np.asarray(y).ndim > 1:
             warn_of_column_vector()
@@ -73,9 +73,9 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
         self.mean_, self.deviation_ = mean, deviation
         return self
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions on the target's own scale."""
+        """Return predictions on the original scale of the target."""
         check_is_fitted(self, "regressor_")
         X = validate_data(self, X, accept_sparse="csr", dtype=MATRIX_TYPES, reset=False)
         return self.mean_ + self.deviation_ * np.asarray(self.regressor_.predict(X)).ravel()
@@ -87,7 +87,7 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
 
 
 def row_blocks(X: Any, rows: int = ROWS_AT_A_TIME) -> Iterator[Any]:
-    """A table in parts of so many rows; in one part if it is neither a pandas frame nor an array."""
+    """Yield blocks of `rows` rows; a table that is neither a pandas frame nor an array is one block."""
     n = len(X) if isinstance(X, np.ndarray) or hasattr(X, "iloc") else 0
     if n <= rows:
         yield X
@@ -97,20 +97,20 @@ def row_blocks(X: Any, rows: int = ROWS_AT_A_TIME) -> Iterator[Any]:
 
 
 def _model_has(method: str, pipeline: Pipeline) -> bool:
-    getattr(pipeline.steps[-1][1], method)  # an AttributeError says which model lacks it
+    getattr(pipeline.steps[-1][1], method)  # raises AttributeError if the model lacks the method
     return True
 
 
 class WeightedPipeline(Pipeline):
-    """A pipeline that takes the weights of rows and hands them to its last step, if that takes any.
+    """Pipeline that passes sample weights to its last step, if that accepts them.
 
-    It predicts some rows at a time: the matrix of all of them may be many times the table.
+    It predicts in blocks of rows, because the matrix of all rows may be much larger than the table.
     """
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
     ) -> WeightedPipeline:
-        """Fit all steps, the last one with the weights."""
+        """Fit all steps, the last one with the sample weights."""
         if sample_weight is not None and takes_weights(self):
             params[f"{self.steps[-1][0]}__sample_weight"] = sample_weight
         super().fit(X, y, **params)
@@ -118,36 +118,36 @@ class WeightedPipeline(Pipeline):
 
     @available_if(partial(_model_has, "predict"))
     def predict(self, X: Any) -> np.ndarray:
-        """What the model predicts."""
+        """Return the predictions of the model."""
         return np.concatenate(
             [super(WeightedPipeline, self).predict(some) for some in row_blocks(X)]
         )
 
     @available_if(partial(_model_has, "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The model's probabilities."""
+        """Return the class probabilities of the model."""
         found = [super(WeightedPipeline, self).predict_proba(some) for some in row_blocks(X)]
         return np.concatenate(found)
 
 
-def prepared(model: Any, **how: Any) -> Pipeline:
-    """A pipeline of `NumericInputs` with these parameters, then the model."""
-    return WeightedPipeline([("inputs", NumericInputs(**how)), ("model", model)])
+def prepared(model: Any, **parameters: Any) -> Pipeline:
+    """Return a pipeline of `NumericInputs` with these parameters and the model."""
+    return WeightedPipeline([("inputs", NumericInputs(**parameters)), ("model", model)])
 
 
 def model_of(fitted: Any) -> Any:
-    """The model inside pipelines, rescaled targets and offsets."""
+    """Return the innermost model of a pipeline, `ScaledTarget` or `OffsetModel`."""
     while True:
         if isinstance(fitted, Pipeline):
             fitted = fitted[-1]
-        elif hasattr(fitted, "regressor_"):  # a scaled target, an offset
+        elif hasattr(fitted, "regressor_"):  # ScaledTarget or OffsetModel
             fitted = fitted.regressor_
         else:
             return fitted
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Whether `fit_weighted` has anybody to hand weights to."""
+    """Return whether the estimator, or the last step of a pipeline, accepts sample weights."""
     inner = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(inner, ScaledTarget):
         inner = inner.regressor
@@ -155,7 +155,7 @@ def takes_weights(estimator: Any) -> bool:
 
 
 def fit_weighted(estimator: Any, X: Any, y: Any, weight: Any = None) -> Any:
-    """Fit, with the weights of the rows where the estimator, or the model of a pipeline, takes them."""
+    """Fit an estimator, with the sample weights if it, or the last step of a pipeline, accepts them."""
     if weight is None or np.size(weight) == 0 or not takes_weights(estimator):
         return estimator.fit(X, y)
     if isinstance(estimator, Pipeline):

@@ -1,4 +1,4 @@
-"""Polynomial regression: least squares on powers of the columns, the degree as complexity."""
+"""Polynomial regression: least squares on powers of the columns; the degree is the complexity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import linalg, sparse
 from sklearn.base import TransformerMixin
 from sklearn.linear_model import Ridge
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import boolean, check_parameters, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, validate_data
 from bosquet.study.methods.costs import FitCost
@@ -21,25 +21,27 @@ from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.pipelines import ROWS_AT_A_TIME, WeightedPipeline, model_of
 from bosquet.study.table.numeric_inputs import NumericInputs
 
-# Next to none: it keeps columns that hang together from blowing up.
+# Almost zero: it keeps the solution stable if columns are collinear.
 PENALTY = 1e-9
-# Products of columns are added while there are no more terms than this, and than a tenth of the rows.
-MOST_TERMS = 500
-ROWS_A_TERM = 4
+# Products of columns are added if there are at most this many terms, and at most a tenth of the rows.
+MAX_TERMS = 500
+ROWS_PER_TERM = 4
 
 
 class PolynomialTerms(TransformerMixin, BaseEstimator):
-    """Powers of columns up to a degree, and with `products` all terms of that total degree.
+    """Transformer to powers of columns and, with `products`, to all terms up to a total degree.
 
-    A column is brought to [-1, 1] by the least and greatest value seen, and enters by Legendre
-    polynomials: they span what its powers span, and are nearly uncorrelated, where x⁹ and x⁷ are
-    nearly the same. Beyond the values seen a column counts as at the end of them, as a polynomial runs
-    off there. A column of two values has no powers but itself.
+    A column is scaled to [-1, 1] by its smallest and largest training value. Its powers are replaced by
+    Legendre polynomials, which span the same functions but are nearly uncorrelated, while x⁹ and x⁷ are
+    almost collinear. New values outside the training range are clipped, because polynomials diverge there. A
+    column with two distinct values has no higher powers.
 
     Parameters
     ----------
     degree : int, default=2
+        Maximum degree of a term.
     products : bool, default=False
+        Whether to include products of columns.
 
     Examples
     --------
@@ -56,9 +58,9 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
         self.degree = degree
         self.products = products
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any = None) -> PolynomialTerms:
-        """Learn the range of each column, and which ones have powers."""
+        """Learn the range of each column, and which columns have higher powers."""
         check_parameters(self, {"degree": integer(1), "products": boolean()})
         X = validate_data(self, X, dtype=float, accept_sparse="csr")
         low, high = X.min(axis=0), X.max(axis=0)
@@ -73,23 +75,23 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
         self.low_, self.high_, self.curved_ = low, high, curved
         return self
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def transform(self, X: Any) -> np.ndarray:
-        """The terms: columns, powers column by column, then products."""
+        """Return the matrix of terms: columns, higher powers, then products."""
         check_is_fitted(self, "curved_")
         X = validate_data(self, X, dtype=float, accept_sparse="csr", reset=False)
         X = X.toarray() if sparse.issparse(X) else X
         width = np.where(self.high_ > self.low_, self.high_ - self.low_, 1.0)
-        at = np.clip(2 * (X - self.low_) / width - 1, -1, 1)
-        powers = [at, *self._legendre(at)]
-        terms = [at, *(power[:, self.curved_] for power in powers[1:])]
+        scaled = np.clip(2 * (X - self.low_) / width - 1, -1, 1)
+        powers = [scaled, *self._legendre(scaled)]
+        terms = [scaled, *(power[:, self.curved_] for power in powers[1:])]
         if self.products:
             terms += [self._product(powers, term) for term in self._products()]
         return np.hstack(terms)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names such as "age", "age^2", "age*height"; `input_features` name the columns."""
+        """Return names such as "age", "age^2", "age*height"; `input_features` are the column names."""
         check_is_fitted(self, "curved_")
         given = input_features
         names = [f"x{i}" for i in range(self.n_features_in_)] if given is None else list(given)
@@ -97,20 +99,20 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
         for power in range(2, self.degree + 1):
             found += [f"{names[i]}^{power}" for i in np.flatnonzero(self.curved_)]
         for term in self._products() if self.products else []:
-            parts = [names[i] if p == 1 else f"{names[i]}^{p}" for i, p in term]
-            found.append("*".join(parts))
+            factors = [names[i] if p == 1 else f"{names[i]}^{p}" for i, p in term]
+            found.append("*".join(factors))
         return np.asarray(found, dtype=object)
 
-    def _legendre(self, at: np.ndarray) -> list[np.ndarray]:
-        """P₂ to the degree, by (k + 1) P_{k+1} = (2k + 1) x P_k - k P_{k-1}."""
-        before, now, found = np.ones_like(at), at, []
+    def _legendre(self, x: np.ndarray) -> list[np.ndarray]:
+        """Return P₂, P₃, ... by the recursion (k + 1) P_{k+1} = (2k + 1) x P_k - k P_{k-1}."""
+        previous, current, found = np.ones_like(x), x, []
         for k in range(1, self.degree):
-            before, now = now, ((2 * k + 1) * at * now - k * before) / (k + 1)
-            found.append(now)
+            previous, current = current, ((2 * k + 1) * x * current - k * previous) / (k + 1)
+            found.append(current)
         return found
 
     def _products(self) -> list[tuple[tuple[int, int], ...]]:
-        """Terms of two columns or more: each a list of (column, power)."""
+        """Return the terms of at least two columns, each as (column, power) pairs."""
         found: list[tuple[tuple[int, int], ...]] = []
         for size in range(2, self.degree + 1):
             for columns in combinations(range(self.n_features_in_), size):
@@ -135,7 +137,7 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
 
 
 def _compositions(size: int, most: int) -> list[tuple[int, ...]]:
-    """All tuples of `size` powers from 1 on whose sum is at most `most`."""
+    """Return all tuples of `size` powers >= 1 whose sum is at most `most`."""
     if size == 0:
         return [()]
     return [
@@ -145,11 +147,12 @@ def _compositions(size: int, most: int) -> list[tuple[int, ...]]:
     ]
 
 
-class TriangularRidge(Ridge):
-    """scikit-learn's Ridge (solver "svd") of rows that come in parts, of which a triangle is kept.
+class QRRidge(Ridge):
+    """Ridge of scikit-learn (solver "svd"), fitted to blocks of rows by QR decompositions.
 
-    The triangle R of a QR decomposition of all rows [1, x, y] is that of the R of some rows on top of the
-    others. It has the singular values of the centred columns below its first row, so that nothing is squared.
+    The factor R of all rows [1, x, y] is obtained block by block: it is the factor of the previous R stacked
+    on the next block. Below its first row, R has the singular values of the centred columns. This avoids the
+    normal equations, which square the condition number.
 
     References
     ----------
@@ -157,12 +160,10 @@ class TriangularRidge(Ridge):
     factorizations", SIAM Journal on Scientific Computing 2012.
     """
 
-    def fit_parts(
-        self, parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
-    ) -> TriangularRidge:
-        """Fit to parts: columns, targets and weights of some rows each."""
+    def fit_blocks(self, blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> QRRidge:
+        """Fit to blocks of rows, each with its columns, targets and weights."""
         triangle: np.ndarray | None = None
-        for columns, target, weight in parts:
+        for columns, target, weight in blocks:
             rows = np.column_stack([np.ones(len(target)), columns, target])
             rows *= np.sqrt(weight)[:, None]
             rows = rows if triangle is None else np.vstack([triangle, rows])
@@ -178,12 +179,12 @@ class TriangularRidge(Ridge):
 
 
 class PolynomialPipeline(WeightedPipeline):
-    """Inputs, terms and least squares; terms are made for some rows at a time."""
+    """Pipeline of inputs, terms and least squares, whose terms are computed in blocks of rows."""
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
     ) -> PolynomialPipeline:
-        """Fit all steps, the last one with the weights."""
+        """Fit all steps, the last one with the sample weights."""
         weight = params.pop(f"{self.steps[-1][0]}__sample_weight", sample_weight)
         inputs, terms, model = (step for _, step in self.steps)
         matrix = inputs.fit_transform(X, y)
@@ -191,10 +192,10 @@ class PolynomialPipeline(WeightedPipeline):
         target = np.asarray(y, dtype=float)
         weight = np.ones(len(target)) if weight is None else np.asarray(weight, dtype=float)
         width = len(terms.get_feature_names_out())
-        # Many rows beside the triangle that they are added to, or it would be factored again and again.
-        step = max(ROWS_A_TERM * width, ROWS_AT_A_TIME)
-        places = [slice(first, first + step) for first in range(0, len(target), step)]
-        model.fit_parts((terms.transform(matrix[at]), target[at], weight[at]) for at in places)
+        # Blocks have several times as many rows as R, so that factoring R again costs little.
+        step = max(ROWS_PER_TERM * width, ROWS_AT_A_TIME)
+        blocks = [slice(first, first + step) for first in range(0, len(target), step)]
+        model.fit_blocks((terms.transform(matrix[at]), target[at], weight[at]) for at in blocks)
         return self
 
 
@@ -203,7 +204,7 @@ def _make(degree: int, products: bool, seed: int) -> Any:
         [
             ("inputs", NumericInputs(scale=None, baseline=True, dense=False)),
             ("terms", PolynomialTerms(degree, products=products)),
-            ("model", TriangularRidge(alpha=PENALTY)),
+            ("model", QRRidge(alpha=PENALTY)),
         ]
     )
 
@@ -215,7 +216,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             break
         terms = comb(shape.n_indicators + degree, degree) - 1
         kinds = [False]
-        if degree > 1 and shape.n_indicators > 1 and terms <= min(MOST_TERMS, shape.n_rows / 10):
+        if degree > 1 and shape.n_indicators > 1 and terms <= min(MAX_TERMS, shape.n_rows / 10):
             kinds.append(True)
         found += [
             Candidate(
@@ -229,11 +230,11 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     return found
 
 
-def _suits(shape: TableShape) -> str:
+def _why_unsuited(shape: TableShape) -> str:
     if shape.n_numbers == 0:
-        return "there is no column of numbers to take powers of"
-    if shape.n_indicators > MOST_TERMS:
-        return f"powers of {shape.n_indicators} columns are too many"
+        return "the table has no numeric column"
+    if shape.n_indicators > MAX_TERMS:
+        return f"{shape.n_indicators} columns have too many powers"
     return ""
 
 
@@ -260,10 +261,10 @@ METHODS = [
         log=False,
         candidates=_candidates,
         card={
-            "readable": ("partly", "curves by column while degrees are low"),
+            "readable": ("partly", "one curve per column for low degrees"),
             "score_or_interval": ("partly", "intervals if errors are Gaussian"),
-            "consistent": ("partly", "if the degree grows slowly with n, and products are in"),
-            "minimax": ("partly", "for smooth truths with the right degree"),
+            "consistent": ("partly", "if the degree grows slowly with n, with products"),
+            "minimax": ("partly", "for smooth functions with the right degree"),
             "non_asymptotic": ("yes", "bias and σ²d/n for any n, given the columns"),
             "parameter_free": ("no", "the degree"),
             "online": ("yes", "recursive least squares"),
@@ -271,6 +272,6 @@ METHODS = [
         likelihood=True,
         rows_affordable=FitCost(6e-4, columns=1.6, fixed=0.005),
         details=_details,
-        suits=_suits,
+        why_unsuited=_why_unsuited,
     )
 ]

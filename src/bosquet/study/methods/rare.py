@@ -1,4 +1,4 @@
-"""Methods for rare classes: balanced bags, and boosting that undersamples (RUSBoost)."""
+"""Methods for rare classes: balanced bagging, and boosting with undersampling (RUSBoost)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bosquet.study.methods.adaboost import vote_details
 from bosquet.study.methods.candidates import Staged
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.forests import columns_drawn
-from bosquet.study.methods.gradient import staged_answers
+from bosquet.study.methods.gradient import staged_predictions
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.scoring import RARE
 from bosquet.study.record import Task
@@ -33,7 +33,7 @@ def _bags(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=f"{q} of {columns} columns, leaves of {least} or more",
+            label=f"{q} of {columns} columns, at least {least} rows per leaf",
             setting={"n_estimators": LEARNERS, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_bagging, q, least),
         )
@@ -61,22 +61,22 @@ def _rusboosts(shape: TableShape) -> Sequence[Candidate]:
             setting={"n_estimators": rounds, "max_depth": depth, "sampling": "under"},
             make=partial(_make_rusboost, depth, "discrete", rounds),
             family=f"depth {depth}",
-            stages=staged_answers,
+            stages=staged_predictions,
         )
         for depth in (1, 4, 8)
         for rounds in ROUNDS
     ]
 
 
-def _suits(shape: TableShape) -> str:
-    return "" if shape.rarest < RARE else f"no class is rare (below {RARE:.0%} of the rows)"
+def _why_unsuited(shape: TableShape) -> str:
+    return "" if shape.rarest < RARE else f"no class is rare (less than {RARE:.0%} of the rows)"
 
 
 def _bag_details(fitted: Any) -> dict[str, Any]:
     return {
         "learners": int(fitted.n_estimators_),
         "out-of-bag error": float(fitted.oob_error_),
-        "rows of a bag": len(fitted.estimators_samples_[0]),
+        "rows per bag": len(fitted.estimators_samples_[0]),
     }
 
 
@@ -85,7 +85,7 @@ METHODS = [
         name="balanced-bagging",
         title="Balanced bagging",
         tasks=CLASSES,
-        parameter="columns drawn at a node",
+        parameter="columns drawn per node",
         log=False,
         candidates=_bags,
         card={
@@ -93,14 +93,14 @@ METHODS = [
             "score_or_interval": ("partly", "votes, as if classes were equally frequent"),
             "consistent": ("partly", "for the balanced error, if its trees are"),
             "minimax": ("no", "not known for CART"),
-            "non_asymptotic": ("partly", "squared error never above the trees' mean error"),
-            "parameter_free": ("partly", "bags take the size of the rarest class"),
+            "non_asymptotic": ("partly", "squared error at most the mean error of its trees"),
+            "parameter_free": ("partly", "the rarest class sets the size of the bags"),
             "online": ("no", "bags are drawn from all rows"),
         },
         by="oob",
         rows_affordable=FitCost(0.1, columns=0.3, fixed=0.5, encoded=False),
         details=_bag_details,
-        suits=_suits,
+        why_unsuited=_why_unsuited,
     ),
     Method(
         name="rusboost",
@@ -110,16 +110,16 @@ METHODS = [
         log=True,
         candidates=_rusboosts,
         card={
-            "readable": ("no", "many trees that vote"),
+            "readable": ("no", "a vote of many trees"),
             "score_or_interval": ("partly", "margins; overconfident probabilities"),
-            "consistent": ("no", "not known with undersampling"),
+            "consistent": ("no", "not proved with undersampling"),
             "minimax": ("no", "not known"),
-            "non_asymptotic": ("yes", "training error at most Π Z whatever the samples"),
+            "non_asymptotic": ("yes", "training error at most Π Z for any samples"),
             "parameter_free": ("partly", "the rounds"),
             "online": ("no", "weights need all rows"),
         },
         rows_affordable=FitCost(0.02, columns=0.3, fixed=0.1, encoded=False),
         details=vote_details,
-        suits=_suits,
+        why_unsuited=_why_unsuited,
     ),
 ]

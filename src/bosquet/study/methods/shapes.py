@@ -1,4 +1,4 @@
-"""What a training table looks like to methods that are to propose candidates for it."""
+"""The properties of a training table on which the candidates of methods depend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bosquet.study.record import Task
 
 
 def table_shape(X: Any, y: Any, task: Task) -> TableShape:
-    """What methods may ask of the training rows before they propose candidates."""
+    """Return the properties of the training rows on which candidates depend."""
     encoder, columns = TableEncoder.fit(X, owner="table_shape")
     target = np.asarray(y)
     classes, rarest, counts = 1, 1.0, False
@@ -23,13 +23,13 @@ def table_shape(X: Any, y: Any, task: Task) -> TableShape:
         sizes = np.unique(target, return_counts=True)[1]
         classes, rarest = len(sizes), float(sizes.min() / sizes.sum())
     categories = [known for known in encoder.categories if known > 0]
-    numbers_there = encoder.n_features - len(categories)
+    n_numbers = encoder.n_features - len(categories)
     return TableShape(
         task=task,
         n_rows=n_rows(columns),
-        n_numbers=numbers_there,
+        n_numbers=n_numbers,
         n_categories=len(categories),
-        n_indicators=numbers_there + sum(categories),
+        n_indicators=n_numbers + sum(categories),
         n_classes=classes,
         rarest=rarest,
         counts=counts,

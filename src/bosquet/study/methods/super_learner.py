@@ -1,4 +1,4 @@
-"""The super learner: a convex combination of what was chosen of other methods, weighed by their folds."""
+"""The super learner: a convex combination of the tuned methods, with weights from cross-validation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from bosquet.experts import SuperLearnerClassifier, SuperLearnerRegressor
 from bosquet.forests import ExtraTreesClassifier, ExtraTreesRegressor
 from bosquet.study.methods import forests, gradient, linear, logistic, svm
 from bosquet.study.methods.costs import FitCost
-from bosquet.study.methods.method import Candidate, Chosen, Method, TableShape
+from bosquet.study.methods.method import Candidate, ChosenCandidate, Method, TableShape
 
-# Folds that weigh the learners; the more rows, the fewer it takes.
+# Cross-validation folds for the weights of the learners; fewer suffice if there are many rows.
 FOLDS, FEW_FOLDS, FEW_FOLDS_FROM = 5, 2, 10_000
-# Methods that go wrong in different ways, those first that should be in it when time is short. Their weights
-# leave out what brings nothing.
+# Methods with different errors, in order of priority if time is short. Useless ones get the weight 0.
 LEARNERS = (
     "gradient-boosting",
     "logistic",
@@ -29,14 +28,14 @@ LEARNERS = (
     "svr-laplacian",
     "mlp",
 )
-FEWEST = 2  # learners, however short the time
+MIN_LEARNERS = 2  # learners, even if the time limit is short
 
 
 def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
-    """A linear method, trees side by side, trees one after the other."""
+    """Return untuned learners: a linear method, two forests and boosted trees."""
     classes = shape.task != "regression"
     large = shape.n_rows >= gradient.FOLDS_BELOW
-    trees = gradient.Trees(31, 20) if large else gradient.small_tables_trees(shape)[1]
+    trees = gradient.TreeSettings(31, 20) if large else gradient.small_tables_trees(shape)[1]
     boosted = gradient.boosted(classes, trees, 350 if large else 200, seed)
     grown: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
     columns = shape.n_numbers + shape.n_categories
@@ -48,10 +47,10 @@ def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
     if classes:
         outputs = 1 if shape.n_classes == 2 else shape.n_classes
         coefficients = outputs * (min(shape.n_indicators, 2000) + 1)
-        plain = ("logistic", logistic.make_logistic(1.0, None, coefficients, seed))
+        simple = ("logistic", logistic.make_logistic(1.0, None, coefficients, seed))
     else:
-        plain = ("linear", linear.make_ridge(0.01, shape.n_rows, seed))
-    return [plain, ("forest", forest), ("extra_trees", extra), ("boosting", boosted)]
+        simple = ("linear", linear.make_ridge(0.01, shape.n_rows, seed))
+    return [simple, ("forest", forest), ("extra_trees", extra), ("boosting", boosted)]
 
 
 def _folds(shape: TableShape) -> int:
@@ -74,34 +73,36 @@ def _candidate(shape: TableShape, names: list[str], learners: Any) -> Candidate:
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    """Where nothing has been tuned: a few cheap methods as they come."""
+    """Return a combination of a few cheap methods, for studies in which no method was tuned."""
     names = [name for name, _ in _learners(shape, 0)]
     return [_candidate(shape, names, partial(_learners, shape))]
 
 
 def _combines(
-    shape: TableShape, chosen: Mapping[str, Chosen], seconds: float | None
+    shape: TableShape, chosen: Mapping[str, ChosenCandidate], seconds: float | None
 ) -> Sequence[Candidate]:
-    """What was chosen of other methods, as many of them as there is time to fit in every fold."""
+    """Return a combination of the tuned methods, as many as the time allows to fit in every fold."""
     names: list[str] = []
     spent, fits = 0.0, _folds(shape) + 1
     for name in LEARNERS:
         if name not in chosen or (name.startswith("svm-") and svm.too_few_rows(shape)):
             continue
         cost = fits * chosen[name].seconds
-        if seconds is None or spent + cost <= seconds or len(names) < FEWEST:
+        if seconds is None or spent + cost <= seconds or len(names) < MIN_LEARNERS:
             names.append(name)
             spent += cost
-    if len(names) < FEWEST:
+    if len(names) < MIN_LEARNERS:
         return []
-    return [_candidate(shape, names, partial(_made, names, chosen))]
+    return [_candidate(shape, names, partial(_make_learners, names, chosen))]
 
 
-def _made(names: list[str], chosen: Mapping[str, Chosen], seed: int) -> list[tuple[str, Any]]:
+def _make_learners(
+    names: list[str], chosen: Mapping[str, ChosenCandidate], seed: int
+) -> list[tuple[str, Any]]:
     learners = [(name, chosen[name].candidate.make(seed)) for name in names]
     for _, learner in learners:
         if "oob_score" in learner.get_params(deep=False):
-            learner.set_params(oob_score=False)  # the folds judge it
+            learner.set_params(oob_score=False)  # cross-validation replaces it
     return learners
 
 
@@ -112,7 +113,7 @@ def _details(fitted: Any) -> dict[str, Any]:
             name: float(weight)
             for name, weight in zip(fitted.named_estimators_, fitted.weights_, strict=True)
         },
-        "loss in folds": {
+        "cross-validation loss": {
             name: float(loss) for name, loss in zip(table.names, table.loss, strict=True)
         },
     }
@@ -129,11 +130,11 @@ METHODS = [
         card={
             "readable": ("no", "a mixture of models"),
             "score_or_interval": ("yes", "a mixture of probabilities"),
-            "consistent": ("partly", "as soon as one of its learners is"),
-            "minimax": ("partly", "takes on the rate of its best learner"),
-            "non_asymptotic": ("yes", "an oracle inequality: close to the best combination"),
-            "parameter_free": ("partly", "folds find the weights; learners are tuned before"),
-            "online": ("no", "weights come from folds of all rows"),
+            "consistent": ("partly", "if one of its learners is"),
+            "minimax": ("partly", "has the rate of its best learner"),
+            "non_asymptotic": ("yes", "oracle inequality: close to the best combination"),
+            "parameter_free": ("partly", "cross-validation finds the weights of tuned learners"),
+            "online": ("no", "weights need cross-validation on all rows"),
         },
         rows_affordable=FitCost(0.25, columns=0.3, classes=0.3, fixed=0.2, encoded=False),
         details=_details,

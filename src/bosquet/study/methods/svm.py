@@ -1,4 +1,4 @@
-"""Support vector machines for classes and for numbers, a method for each kernel."""
+"""Support vector machines for classification and regression, one method per kernel."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ COSTS = {
     "sigmoid": (0.1, 1.0, 10.0),
 }
 LINEAR_COSTS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
-# libsvm's steps, past which it stops with a warning: it can crawl where C is large for the kernel.
-MOST_STEPS = 300_000
-# Folds that the map from margins to probabilities is learned by.
+# Maximum iterations of libsvm, which then stops with a warning; a large C can make it very slow.
+MAX_STEPS = 300_000
+# Cross-validation folds of Platt scaling, the map from margins to probabilities.
 PLATT_FOLDS = 3
-# Megabytes of kernel values that libsvm keeps; its own 200 are more than many a table.
+# Kernel cache of libsvm in megabytes; its default of 200 is more than many tables take.
 KERNEL_CACHE = 32
-# A kernel of one's own is held whole, rows by rows.
-MOST_ROWS_WHOLE = 3_000
+# A custom kernel needs the full matrix of (rows x rows) kernel values.
+MAX_ROWS_FULL_KERNEL = 3_000
 
 
 class LinearSVM(LinearSVC):
-    """scikit-learn's LinearSVC (squared hinge), which also counts its support vectors.
+    """LinearSVC of scikit-learn (squared hinge loss), which also counts its support vectors.
 
-    `n_support_vectors_` are the rows inside the margin or on its wrong side, y f(x) < 1: those that
-    the frontier hangs on. Of several classes, the rows that support any of them.
+    `n_support_vectors_` is the number of rows inside the margin or misclassified, y f(x) < 1, on which the
+    frontier depends. With several classes, a row counts if it is a support vector of any of them.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVM:
-        """Fit, and count."""
+        """Fit the model and count its support vectors."""
         super().fit(X, y, sample_weight)
         values = self.decision_function(X)
         if values.ndim == 1:
@@ -55,11 +55,11 @@ class LinearSVM(LinearSVC):
         return self
 
 
-class LinearTube(LinearSVR):
-    """scikit-learn's LinearSVR, which also counts the rows outside its tube."""
+class LinearSVMRegressor(LinearSVR):
+    """LinearSVR of scikit-learn, which also counts the rows outside its epsilon tube."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearTube:
-        """Fit, and count."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVMRegressor:
+        """Fit the model and count its support vectors."""
         super().fit(X, y, sample_weight)
         outside = np.abs(np.asarray(y, dtype=float) - self.predict(X)) > self.epsilon
         self.n_support_vectors_ = int(outside.sum())
@@ -67,38 +67,41 @@ class LinearTube(LinearSVR):
 
 
 class CodedClassifier(OutputCodeClassifier):
-    """scikit-learn's error-correcting codes, with how near each class's code is as its score."""
+    """OutputCodeClassifier of scikit-learn, with a decision function: the negative distance to each code."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Minus the distance of the binary scores to each class's code, (n_samples, n_classes)."""
+        """Return minus the distance of the binary scores to each code, (n_samples, n_classes)."""
         scores = np.column_stack([one.decision_function(X) for one in self.estimators_])
         return -euclidean_distances(scores, self.code_book_)
 
 
 class KernelSVM(SVC):
-    """scikit-learn's SVC, which keeps its support vectors for kernels of one's own too."""
+    """SVC of scikit-learn, which also stores its support vectors for custom kernels."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelSVM:
-        """Fit."""
+        """Fit the model."""
         super().fit(X, y, sample_weight)
         self.support_rows_ = X[self.support_] if callable(self.kernel) else self.support_vectors_
         return self
 
 
 def laplacian_kernel(X: Any, Y: Any, gamma: float) -> np.ndarray:
-    """exp(-γ ‖x - y‖₁), in the memory of its distances: scikit-learn's own holds it twice."""
+    """Return exp(-γ ‖x - y‖₁), computed in place; scikit-learn's function holds the matrix twice."""
     kernel = manhattan_distances(X, Y)
     kernel *= -gamma
     return np.exp(kernel, out=kernel)
 
 
 def _gamma(shape: TableShape) -> float:
-    """1/σ² about as the mean squared distance of rows: a number adds 2, a category rather less."""
+    """Return the default 1/σ², with σ² proportional to the mean squared distance of rows.
+
+    A scaled number contributes 2 to this distance, a category less.
+    """
     return 1 / max(shape.n_numbers + 0.6 * shape.n_categories, 1.0)
 
 
 def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
-    """Parameters of scikit-learn's kernel; `width` multiplies the usual 1/σ²."""
+    """Return the kernel parameters of scikit-learn; `width` multiplies the default 1/σ²."""
     gamma = width * _gamma(shape)
     if kernel == "polynomial":
         return {"kernel": "poly", "degree": 2 if width < 1 else 3, "gamma": gamma, "coef0": 1.0}
@@ -109,9 +112,9 @@ def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
     return {"kernel": "sigmoid", "gamma": gamma / 4, "coef0": 0.0}
 
 
-def _make_machine(given: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
+def _make_classifier(given: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
     machine = KernelSVM(
-        C=C, class_weight=weight, max_iter=MOST_STEPS, cache_size=KERNEL_CACHE, **given
+        C=C, class_weight=weight, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **given
     )
     return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
 
@@ -125,14 +128,14 @@ def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
     return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS), dense=False)
 
 
-def _make_tube(given: dict[str, Any], C: float, seed: int) -> Any:
+def _make_regressor(given: dict[str, Any], C: float, seed: int) -> Any:
     return prepared(
-        ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MOST_STEPS, cache_size=KERNEL_CACHE, **given))
+        ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **given))
     )
 
 
-def _make_linear_tube(C: float, seed: int) -> Any:
-    machine = LinearTube(
+def _make_linear_regressor(C: float, seed: int) -> Any:
+    machine = LinearSVMRegressor(
         C=C,
         epsilon=0.1,
         loss="squared_epsilon_insensitive",
@@ -150,7 +153,7 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
     found = [
         Candidate(
             complexity=C,
-            label=f"C = {C:g}" + (", classes weighted" if weight else ""),
+            label=f"C = {C:g}" + (", balanced class weights" if weight else ""),
             setting={"C": C, "class_weight": weight}
             | ({"multiclass": "one-vs-all"} if shape.n_classes > 2 else {}),
             make=partial(_make_linear, C, weight, "one-vs-all"),
@@ -177,21 +180,21 @@ def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
     for C in COSTS[kernel]:
         for width in widths:
             given = _kernel(kernel, shape, width)
-            name, setting = _said(kernel, given, C)
+            name, setting = _label_and_setting(kernel, given, C)
             if shape.task == "regression":
-                found.append(Candidate(C, name, setting, partial(_make_tube, given, C)))
+                found.append(Candidate(C, name, setting, partial(_make_regressor, given, C)))
                 continue
             if shape.n_classes > 2:
                 setting["multiclass"] = "all-vs-all"
             for weight in _weights(shape):
-                label = name + (", classes weighted" if weight else "")
-                make = partial(_make_machine, given, C, weight)
+                label = name + (", balanced class weights" if weight else "")
+                make = partial(_make_classifier, given, C, weight)
                 found.append(Candidate(C, label, {**setting, "class_weight": weight}, make))
     return found
 
 
-def _said(kernel: str, given: dict[str, Any], C: float) -> tuple[str, dict[str, Any]]:
-    """Label and setting of a kernel and its C."""
+def _label_and_setting(kernel: str, given: dict[str, Any], C: float) -> tuple[str, dict[str, Any]]:
+    """Return the label and the setting of a kernel and its C."""
     setting: dict[str, Any] = {"kernel": kernel, "C": C}
     if kernel == "polynomial":
         return f"C = {C:g}, degree {given['degree']}", {**setting, "degree": given["degree"]}
@@ -199,9 +202,9 @@ def _said(kernel: str, given: dict[str, Any], C: float) -> tuple[str, dict[str, 
     return f"C = {C:g}, γ = {gamma:.3g}", {**setting, "gamma": gamma}
 
 
-def _linear_tubes(shape: TableShape) -> Sequence[Candidate]:
+def _linear_regressors(shape: TableShape) -> Sequence[Candidate]:
     return [
-        Candidate(C, f"C = {C:g}", {"C": C, "epsilon": 0.1}, partial(_make_linear_tube, C))
+        Candidate(C, f"C = {C:g}", {"C": C, "epsilon": 0.1}, partial(_make_linear_regressor, C))
         for C in LINEAR_COSTS
     ]
 
@@ -214,7 +217,7 @@ def _details(fitted: Any) -> dict[str, Any]:
         found["support vectors"] = machine.n_support_vectors_
     elif hasattr(machine, "support_"):
         found["support vectors"] = len(machine.support_)
-    else:  # machines for pairs or codes
+    else:  # one-vs-one or output codes
         found["machines"] = len(machine.estimators_)
         return found
     margin = margin_of(machine)
@@ -222,9 +225,9 @@ def _details(fitted: Any) -> dict[str, Any]:
 
 
 def margin_of(machine: Any) -> float | None:
-    """2/‖w‖ of a machine for two classes; None for others.
+    """Return the margin 2/‖w‖ of a binary SVM; None for others.
 
-    With a kernel ‖w‖² = Σ αᵢ yᵢ (f(xᵢ) - b) over the support vectors.
+    With a kernel, ‖w‖² = Σ αᵢ yᵢ (f(xᵢ) - b) over the support vectors.
     """
     if len(getattr(machine, "classes_", ())) != 2:
         return None
@@ -238,15 +241,18 @@ def margin_of(machine: Any) -> float | None:
 
 
 def too_few_rows(shape: TableShape) -> bool:
-    """Whether a fold may leave a class too few rows for the folds that find a machine's probabilities."""
+    """Return whether a class may have too few rows in a fold for the inner folds of Platt scaling."""
     return shape.task != "regression" and shape.rarest * shape.n_rows < 2 * PLATT_FOLDS
 
 
-def _suits(shape: TableShape) -> str:
+def _why_unsuited(shape: TableShape) -> str:
     if not too_few_rows(shape):
         return ""
     rows = round(shape.rarest * shape.n_rows)
-    return f"the rarest class has {rows} training rows, too few to calibrate probabilities by folds"
+    return (
+        f"the rarest class has {rows} training rows, too few to calibrate probabilities by"
+        " cross-validation"
+    )
 
 
 _TITLES = {
@@ -260,28 +266,28 @@ _FITS = {
     "linear": FitCost(0.0016, classes=0.8, fixed=0.02),
     "polynomial": FitCost(0.014, rows=2.2, columns=0.5, fixed=0.01),
     "gaussian": FitCost(0.018, rows=2.2, columns=0.5, fixed=0.01),
-    "laplacian": FitCost(0.025, rows=2.2, columns=0.8, fixed=0.01, most=MOST_ROWS_WHOLE),
+    "laplacian": FitCost(0.025, rows=2.2, columns=0.8, fixed=0.01, most=MAX_ROWS_FULL_KERNEL),
     "sigmoid": FitCost(0.02, rows=2.2, columns=0.5, fixed=0.01),
 }
 
 
-def _method(kernel: str, numbers: bool) -> Method:
+def _method(kernel: str, regression: bool) -> Method:
     if kernel == "linear":
-        candidates: Any = _linear_tubes if numbers else _linear
+        candidates: Any = _linear_regressors if regression else _linear
     else:
         candidates = partial(_machines, kernel)
     return Method(
-        name=f"{'svr' if numbers else 'svm'}-{kernel}",
-        title=f"{'SVR' if numbers else 'SVM'}, {_TITLES[kernel]}",
-        tasks=frozenset({"regression"} if numbers else {"binary", "multiclass"}),
+        name=f"{'svr' if regression else 'svm'}-{kernel}",
+        title=f"{'SVR' if regression else 'SVM'}, {_TITLES[kernel]}",
+        tasks=frozenset({"regression"} if regression else {"binary", "multiclass"}),
         parameter="C, cost of a row inside the margin",
         log=True,
         candidates=candidates,
         card=CARDS[kernel],
         rows_affordable=_FITS[kernel],
         details=_details,
-        suits=_suits,
+        why_unsuited=_why_unsuited,
     )
 
 
-METHODS = [_method(kernel, numbers) for numbers in (False, True) for kernel in _TITLES]
+METHODS = [_method(kernel, regression) for regression in (False, True) for kernel in _TITLES]

@@ -1,1 +1,1 @@
-"""What a prediction is worth: metrics, and how their values are written."""
+"""Metrics of predictions, and the formatting of scores."""

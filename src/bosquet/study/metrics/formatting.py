@@ -1,18 +1,22 @@
-"""Scores as one says them: 44,960 and not 4.496e+04."""
+"""Readable formatting of scores: 44,960 instead of 4.496e+04."""
 
 from __future__ import annotations
 
-LARGEST = 1e12  # beyond which powers of ten are easier to read
+LARGEST = 1e12  # larger numbers are easier to read in scientific notation
 
 
-def figure(value: float, digits: int = 4, *, signed: bool = False) -> str:
-    """A number of so many digits, thousands apart, a sign in front where it is a difference.
+def format_score(value: float, digits: int = 4, *, signed: bool = False) -> str:
+    """Format a number with `digits` significant digits and a thousands separator.
+
+    With `signed`, positive numbers have a plus sign, which marks differences.
 
     Examples
     --------
-    >>> from bosquet.study.metrics.formatting import figure
-    >>> figure(44961.7), figure(0.25), figure(-2741.8, 3, signed=True), figure(3e-7, signed=True)
-    ('44,960', '0.25', '-2,740', '+3e-07')
+    >>> from bosquet.study.metrics.formatting import format_score
+    >>> format_score(44961.7), format_score(0.25), format_score(-2741.8, 3, signed=True)
+    ('44,960', '0.25', '-2,740')
+    >>> format_score(3e-7, signed=True)
+    '+3e-07'
     """
     sign = "+" if signed else ""
     rounded = float(f"{value:.{digits}g}")

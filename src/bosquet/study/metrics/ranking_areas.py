@@ -1,4 +1,4 @@
-"""Areas under ROC and precision-recall curves, of one set of weights or of many draws at once."""
+"""Areas under ROC and precision-recall curves, for one or many vectors of sample weights at once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import numpy as np
 
 
 class RankedScores:
-    r"""Scores in order, to be weighted in many ways.
+    r"""Scores sorted once, whose ROC AUC and average precision are computed for any sample weights.
 
-    With w the weights of the rows, P and N those of events and of others above or at a threshold, the
-    area under the ROC curve is the chance that an event outranks another row, ties counting half, and
-    average precision is
-    :math:`\sum_k (R_k - R_{k-1}) P_k / (P_k + N_k)` with R the share of events, over the distinct scores
-    from the highest down.
+    ROC AUC is the probability that a positive row has a higher score than a negative row; ties count half.
+    Let :math:`P_k` and :math:`N_k` be the weights of positive and negative rows with a score of at least the
+    k-th largest distinct score, and :math:`R_k` the recall at this threshold. Average precision is
+    :math:`\sum_k (R_k - R_{k-1}) P_k / (P_k + N_k)`.
 
     Examples
     --------
@@ -22,36 +21,39 @@ class RankedScores:
     0.75 0.833
     """
 
-    def __init__(self, event: np.ndarray, score: np.ndarray):
+    def __init__(self, positive: np.ndarray, score: np.ndarray):
         self.order = np.argsort(-score, kind="stable")
-        self.event = event[self.order].astype(float)
+        self.positive = positive[self.order].astype(float)
         ranked = score[self.order]
         self.ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
 
     def _sums(self, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Weight of events and of other rows down to each distinct score, (..., scores)."""
+        """Return the cumulative weights of positive and negative rows per distinct score, (..., n_scores)."""
         if weight is None:
             weight = np.ones(len(self.order))
         weight = np.asarray(weight, dtype=float)[..., self.order]
-        events = np.cumsum(weight * self.event, axis=-1)[..., self.ends]
-        others = np.cumsum(weight * (1 - self.event), axis=-1)[..., self.ends]
-        return events, others
+        positives = np.cumsum(weight * self.positive, axis=-1)[..., self.ends]
+        negatives = np.cumsum(weight * (1 - self.positive), axis=-1)[..., self.ends]
+        return positives, negatives
 
     def roc_auc(self, weight: np.ndarray | None = None) -> np.ndarray:
-        """The area for weights of shape (rows,), or of shape (draws, rows) one a draw; NaN without events."""
-        events, others = self._sums(weight)
-        height = events - 0.5 * np.diff(events, axis=-1, prepend=0.0)
-        width = np.diff(others, axis=-1, prepend=0.0)
-        whole = events[..., -1] * others[..., -1]
+        """Return ROC AUC for weights of shape (n_rows,), or one per draw for (n_draws, n_rows).
+
+        The value is NaN without positive or without negative rows.
+        """
+        positives, negatives = self._sums(weight)
+        height = positives - 0.5 * np.diff(positives, axis=-1, prepend=0.0)
+        width = np.diff(negatives, axis=-1, prepend=0.0)
+        whole = positives[..., -1] * negatives[..., -1]
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(whole > 0, (height * width).sum(axis=-1) / whole, np.nan)
 
     def average_precision(self, weight: np.ndarray | None = None) -> np.ndarray:
-        """The same for average precision."""
-        events, others = self._sums(weight)
-        taken = events + others
-        precision = np.divide(events, taken, out=np.zeros_like(taken), where=taken > 0)
-        gained = np.diff(events, axis=-1, prepend=0.0)
+        """Return average precision, with weights as in `roc_auc`; NaN without positive rows."""
+        positives, negatives = self._sums(weight)
+        total = positives + negatives
+        precision = np.divide(positives, total, out=np.zeros_like(total), where=total > 0)
+        gained = np.diff(positives, axis=-1, prepend=0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            area = (gained * precision).sum(axis=-1) / events[..., -1]
-        return np.where(events[..., -1] > 0, area, np.nan)
+            area = (gained * precision).sum(axis=-1) / positives[..., -1]
+        return np.where(positives[..., -1] > 0, area, np.nan)

@@ -1,7 +1,7 @@
-"""What a prediction is worth: the metrics of each task, with one way to ask a model and one to score it.
+"""The metrics of each task, and predictions in the form that they score.
 
-A metric knows the classes of the whole table, in sorted order, so that a fold or a test part that lacks one
-of them is scored like any other.
+A metric knows the classes of the whole table, in sorted order. A cross-validation fold or a test set that
+lacks one of them is therefore scored like any other.
 
 >>> import numpy as np
 >>> from bosquet.study.metrics.scoring import metric_named
@@ -24,32 +24,34 @@ from bosquet.study import record
 from bosquet.study.metrics.ranking_areas import RankedScores
 from bosquet.study.record import Task
 
-DRAWS_AT_A_TIME = 25
+DRAWS_AT_A_TIME = 25  # bounds the memory of vectorised bootstrap scores
 Needs = Literal["class", "probability", "number"]
 
-# As scikit-learn has it: a probability of nothing costs no more than this one does.
+# Probabilities are clipped at this value, as in scikit-learn, so that the log loss is finite.
 SMALLEST_PROBABILITY = float(np.finfo(float).eps)
 
 
 class MetricError(Exception):
-    """A metric of the user's own failed: no method is to blame, and the study ends."""
+    """A custom metric failed. This is not the fault of a method, so it ends the study."""
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A way to score the answers of a model.
+    """A metric that scores the predictions of a model.
 
     Attributes
     ----------
-    name, title, higher_is_better
+    name : identifier, for example "log_loss"
+    title : name in the report, for example "Log loss"
+    higher_is_better : bool
     needs : "class", "probability" or "number"
-        What `score` takes: decisions, predict_proba's matrix with a column for each of `classes`, numbers.
-        A metric of decisions also takes the matrix, and then decides itself: for the likeliest class, or
-        where there are costs for the class of least expected cost.
-    classes : the labels, sorted; empty for numbers
-    positive : place of the class that counts as the positive one in two-class tasks
-    costs : (classes, classes) or None, rows the truth, columns the decision
-    bounded : whether `range` is known, as of all metrics but the user's own
+        What `score` takes: class labels, a matrix of `predict_proba` with one column per class, or numbers.
+        A metric of class labels also accepts the matrix. It then predicts the most probable class or, with
+        `costs`, the class of the smallest expected cost.
+    classes : sorted labels; empty for regression
+    positive : index of the positive class in binary tasks
+    costs : array of shape (n_classes, n_classes) or None; rows are true classes, columns predicted classes
+    bounded : whether `range` is known; False for custom metrics
     """
 
     name: str
@@ -63,41 +65,44 @@ class Metric:
     costs: np.ndarray | None = None
     bounded: bool = True
 
-    def score(self, y: Any, answer: Any, weight: Any = None) -> float:
-        """The score of answers to the targets y, in the metric's own direction."""
+    def score(self, y: Any, predictions: Any, weight: Any = None) -> float:
+        """Return the score of predictions of the targets y, with optional sample weights."""
         weight = None if weight is None or np.size(weight) == 0 else np.asarray(weight, dtype=float)
-        return float(self.formula(self, self._truth(y), self._answers(answer), weight))
+        return float(self.formula(self, self._truth(y), self._predictions(predictions), weight))
 
-    def losses(self, y: Any, answer: Any) -> np.ndarray | None:
-        """The loss of each row where the metric is a mean of such, or is a function of it; None otherwise."""
+    def losses(self, y: Any, predictions: Any) -> np.ndarray | None:
+        """Return the loss of each row, or None for a metric without losses per row."""
         if self.row_losses is None:
             return None
-        return self.row_losses(self, self._truth(y), self._answers(answer))
+        return self.row_losses(self, self._truth(y), self._predictions(predictions))
 
-    def scores_of_draws(self, y: Any, answer: Any, times: np.ndarray) -> np.ndarray:
-        """The scores with each row counted so often as each draw has it; `times` is (draws, rows)."""
-        truth, answers = self._truth(y), self._answers(answer)
+    def bootstrap_scores(self, y: Any, predictions: Any, counts: np.ndarray) -> np.ndarray:
+        """Return the score of each bootstrap sample.
+
+        `counts` has shape (n_draws, n_rows): how often each row occurs in each sample.
+        """
+        truth, predicted = self._truth(y), self._predictions(predictions)
         if self.name in ("roc_auc", "average_precision"):
-            ranked = ranked_classes(self, truth, answers)
-            found = np.empty(len(times))
-            for first in range(0, len(times), DRAWS_AT_A_TIME):
-                some = times[first : first + DRAWS_AT_A_TIME]
+            ranked = ranked_classes(self, truth, predicted)
+            found = np.empty(len(counts))
+            for first in range(0, len(counts), DRAWS_AT_A_TIME):
+                some = counts[first : first + DRAWS_AT_A_TIME]
                 areas = np.array([getattr(one, self.name)(some) for one in ranked])
                 known = np.isfinite(areas)
                 total = np.where(known, areas, 0.0).sum(axis=0)
                 found[first : first + len(some)] = total / np.maximum(known.sum(axis=0), 1)
             return found
-        return np.array([self._of_draw(truth, answers, each) for each in times])
+        return np.array([self._score_of_draw(truth, predicted, each) for each in counts])
 
-    def _of_draw(self, truth: np.ndarray, answers: np.ndarray, times: np.ndarray) -> float:
+    def _score_of_draw(self, truth: np.ndarray, predicted: np.ndarray, counts: np.ndarray) -> float:
         try:
-            return self.formula(self, truth, answers, times)
-        except MetricError:  # a draw may lack a class
+            return self.formula(self, truth, predicted, counts)
+        except MetricError:  # a bootstrap sample may lack a class
             return float("nan")
 
     @property
     def range(self) -> tuple[float, float]:
-        """Scores that there can be: no log loss is negative, no accuracy above 1."""
+        """The smallest and the largest possible score, for example (0, inf) for the log loss."""
         if not self.bounded:
             return -np.inf, np.inf
         if self.higher_is_better:
@@ -106,16 +111,16 @@ class Metric:
         return least, np.inf
 
     def better(self, a: float, b: float) -> bool:
-        """Whether score a is better than score b."""
+        """Return whether score a is better than score b."""
         return a > b if self.higher_is_better else a < b
 
     @property
     def sign(self) -> int:
-        """+1 where higher is better, -1 otherwise."""
+        """+1 if higher is better, -1 otherwise."""
         return 1 if self.higher_is_better else -1
 
-    def described(self) -> record.Metric:
-        """The metric as a record has it."""
+    def described(self) -> record.MetricRecord:
+        """Return the entry of the metric in the study's record."""
         return {"name": self.name, "title": self.title, "higher_is_better": self.higher_is_better}
 
     def _truth(self, y: Any) -> np.ndarray:
@@ -123,50 +128,51 @@ class Metric:
             return np.asarray(y, dtype=float)
         return class_numbers(np.asarray(y), self.classes)
 
-    def _answers(self, answer: Any) -> np.ndarray:
-        """Numbers, probabilities, or the places of the decided classes."""
-        answer = np.asarray(answer)
+    def _predictions(self, predictions: Any) -> np.ndarray:
+        """Return numbers, probabilities, or the indices of the predicted classes."""
+        predictions = np.asarray(predictions)
         if self.needs == "number":
-            return answer.astype(float).ravel()
+            return predictions.astype(float).ravel()
         if self.needs == "probability":
-            return _probabilities(answer, self.classes)
-        if answer.ndim == 2:
-            return decided(_probabilities(answer, self.classes), self.costs)
-        return class_numbers(answer, self.classes)
+            return _probabilities(predictions, self.classes)
+        if predictions.ndim == 2:
+            return class_decisions(_probabilities(predictions, self.classes), self.costs)
+        return class_numbers(predictions, self.classes)
 
 
-def decided(probabilities: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
-    """The place of the likeliest class, or of the one of least expected cost."""
+def class_decisions(probabilities: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
+    """Return the index of the most probable class, or of the class of the smallest expected cost."""
     if costs is None:
         return np.argmax(probabilities, axis=1)
     return np.argmin(probabilities @ costs, axis=1)
 
 
-def answer_of(estimator: Any, X: Any, metric: Metric) -> np.ndarray:
-    """What a fitted estimator says of rows, in the form that any metric of the task takes.
+def predictions_for(estimator: Any, X: Any, metric: Metric) -> np.ndarray:
+    """Return the predictions of a fitted estimator in the form that all metrics of the task accept.
 
-    Numbers for regression, otherwise probabilities with a column for each of the metric's classes; those
-    that the estimator has not seen have probability 0. Without `predict_proba` the margins of
-    `decision_function` go through the logistic function, and mere decisions become certainties.
+    These are numbers for regression. For classification they are probabilities with one column per class of
+    the metric; classes that the estimator was not trained on have probability 0. Without `predict_proba`, the
+    margins of `decision_function` are passed through the logistic function (softmax for several classes).
+    With `predict` only, the predicted class has probability 1.
     """
     if metric.needs == "number":
         return np.asarray(estimator.predict(X), dtype=float).ravel()
     if hasattr(estimator, "predict_proba"):
         found = np.asarray(estimator.predict_proba(X), dtype=float)
     elif hasattr(estimator, "decision_function"):
-        found = _from_margins(np.asarray(estimator.decision_function(X), dtype=float))
+        found = _margins_to_probabilities(np.asarray(estimator.decision_function(X), dtype=float))
     else:
-        said = class_numbers(np.asarray(estimator.predict(X)), metric.classes)
-        return np.eye(len(metric.classes))[said]
+        predicted = class_numbers(np.asarray(estimator.predict(X)), metric.classes)
+        return np.eye(len(metric.classes))[predicted]
     seen = class_numbers(np.asarray(estimator.classes_), metric.classes)
     if len(seen) == len(metric.classes):
         return found
-    answer = np.zeros((len(found), len(metric.classes)))
-    answer[:, seen] = found
-    return answer
+    probabilities = np.zeros((len(found), len(metric.classes)))
+    probabilities[:, seen] = found
+    return probabilities
 
 
-def _from_margins(margins: np.ndarray) -> np.ndarray:
+def _margins_to_probabilities(margins: np.ndarray) -> np.ndarray:
     from scipy.special import expit, softmax
 
     if margins.ndim == 1:
@@ -175,27 +181,28 @@ def _from_margins(margins: np.ndarray) -> np.ndarray:
     return softmax(margins, axis=1)
 
 
-def _probabilities(answer: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    if answer.ndim != 2 or answer.shape[1] != len(classes):
+def _probabilities(predictions: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    if predictions.ndim != 2 or predictions.shape[1] != len(classes):
         raise ValueError(
-            f"probabilities have shape {answer.shape}, but there are {len(classes)} classes"
+            f"probabilities have shape {predictions.shape}, but must have one column for each of the"
+            f" {len(classes)} classes"
         )
-    return answer
+    return predictions
 
 
-# --- the formulas: (metric, truth, answer, weight) -> score ---
+# --- the formulas: (metric, truth, predictions, weight) -> score ---
 
 
 def _mean(values: np.ndarray, weight: np.ndarray | None) -> float:
     return float(np.average(values, weights=weight))
 
 
-def _of_rows(finish: Callable[[float], float] = lambda mean: mean) -> Any:
-    """The formula of a metric that is a function of the mean loss of rows."""
+def _mean_loss(transform: Callable[[float], float] = lambda mean: mean) -> Any:
+    """Return the formula of a metric that is a function of the mean loss per row."""
 
     def formula(metric: Metric, y: np.ndarray, a: np.ndarray, w: np.ndarray | None) -> float:
         assert metric.row_losses is not None
-        return finish(_mean(metric.row_losses(metric, y, a), w))
+        return transform(_mean(metric.row_losses(metric, y, a), w))
 
     return formula
 
@@ -213,25 +220,25 @@ def _brier_losses(metric: Metric, y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return ((p - truth) ** 2).sum(axis=1)
 
 
-def _wrong(metric: Metric, y: np.ndarray, said: np.ndarray) -> np.ndarray:
-    return (y != said).astype(float)
+def _zero_one_losses(metric: Metric, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return (y != predicted).astype(float)
 
 
-def _costs(metric: Metric, y: np.ndarray, said: np.ndarray) -> np.ndarray:
+def _cost_losses(metric: Metric, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     assert metric.costs is not None
-    return metric.costs[y, said]
+    return metric.costs[y, predicted]
 
 
-def _squares(metric: Metric, y: np.ndarray, said: np.ndarray) -> np.ndarray:
-    return (y - said) ** 2
+def _squared_errors(metric: Metric, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return (y - predicted) ** 2
 
 
-def _absolutes(metric: Metric, y: np.ndarray, said: np.ndarray) -> np.ndarray:
-    return np.abs(y - said)
+def _absolute_errors(metric: Metric, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return np.abs(y - predicted)
 
 
-def _area(name: str) -> Any:
-    """The area under a curve of the positive class; of several classes the mean of each against the rest."""
+def _curve_area(name: str) -> Any:
+    """Return the formula of an area under a curve: of the positive class, or the one-vs-rest mean."""
 
     def formula(metric: Metric, y: np.ndarray, p: np.ndarray, w: np.ndarray | None) -> float:
         areas = [getattr(one, name)(w) for one in ranked_classes(metric, y, p)]
@@ -242,48 +249,54 @@ def _area(name: str) -> Any:
 
 
 def ranked_classes(metric: Metric, y: np.ndarray, p: np.ndarray) -> list[RankedScores]:
-    """Scores of the positive class against the other, or of each class against the rest."""
+    """Return ranked scores of the positive class; with several classes, of each class against the rest."""
     places = [metric.positive] if len(metric.classes) == 2 else range(len(metric.classes))
     return [RankedScores(y == k, p[:, k]) for k in places]
 
 
-def _confusion(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+def _confusion_matrix(
+    metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None
+) -> np.ndarray:
     k = len(metric.classes)
-    return np.bincount(y * k + said, weights=w, minlength=k * k).reshape(k, k).astype(float)
+    return np.bincount(y * k + predicted, weights=w, minlength=k * k).reshape(k, k).astype(float)
 
 
 def _balanced_accuracy(
-    metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None
+    metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None
 ) -> float:
-    table = _confusion(metric, y, said, w)
-    there = table.sum(axis=1) > 0
-    return float((np.diag(table)[there] / table.sum(axis=1)[there]).mean())
+    table = _confusion_matrix(metric, y, predicted, w)
+    present = table.sum(axis=1) > 0
+    return float((np.diag(table)[present] / table.sum(axis=1)[present]).mean())
 
 
-def _f1(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None) -> float:
-    """Of the positive class; of several classes the mean."""
-    table = _confusion(metric, y, said, w)
+def _f1(metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None) -> float:
+    """Return F1 of the positive class or, with several classes, the mean F1."""
+    table = _confusion_matrix(metric, y, predicted, w)
     both = table.sum(axis=0) + table.sum(axis=1)
     scores = np.divide(2 * np.diag(table), both, out=np.zeros(len(both)), where=both > 0)
     return float(scores[metric.positive] if len(scores) == 2 else scores[both > 0].mean())
 
 
-def _correlation(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None) -> float:
-    """Matthews' correlation of truth and decision."""
-    table = _confusion(metric, y, said, w)
-    n, truth, decision = table.sum(), table.sum(axis=1), table.sum(axis=0)
-    joint = np.trace(table) * n - truth @ decision
-    scale = np.sqrt((n**2 - truth @ truth) * (n**2 - decision @ decision))
+def _matthews_correlation(
+    metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None
+) -> float:
+    """Return the Matthews correlation coefficient."""
+    table = _confusion_matrix(metric, y, predicted, w)
+    n, truths, decisions = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    joint = np.trace(table) * n - truths @ decisions
+    scale = np.sqrt((n**2 - truths @ truths) * (n**2 - decisions @ decisions))
     return float(joint / scale) if scale > 0 else 0.0
 
 
-def _r2(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None) -> float:
-    spread = _mean((y - _mean(y, w)) ** 2, w)
-    return 1 - _mean((y - said) ** 2, w) / spread if spread > 0 else float("nan")
+def _r2(metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None) -> float:
+    variance = _mean((y - _mean(y, w)) ** 2, w)
+    return 1 - _mean((y - predicted) ** 2, w) / variance if variance > 0 else float("nan")
 
 
-def _median_error(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray | None) -> float:
-    errors = np.abs(y - said)
+def _median_error(
+    metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None
+) -> float:
+    errors = np.abs(y - predicted)
     if w is None:
         return float(np.median(errors))
     order = np.argsort(errors)
@@ -291,32 +304,32 @@ def _median_error(metric: Metric, y: np.ndarray, said: np.ndarray, w: np.ndarray
     return float(errors[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
-# name: (title, higher is better, needs, formula, losses of rows)
-_CLASSIFYING: dict[str, tuple[str, bool, Needs, Any, Any]] = {
-    "log_loss": ("Log loss", False, "probability", _of_rows(), _log_losses),
-    "roc_auc": ("ROC AUC", True, "probability", _area("roc_auc"), None),
+# name: (title, higher is better, needs, formula, losses per row)
+_CLASSIFICATION: dict[str, tuple[str, bool, Needs, Any, Any]] = {
+    "log_loss": ("Log loss", False, "probability", _mean_loss(), _log_losses),
+    "roc_auc": ("ROC AUC", True, "probability", _curve_area("roc_auc"), None),
     "average_precision": (
         "Average precision",
         True,
         "probability",
-        _area("average_precision"),
+        _curve_area("average_precision"),
         None,
     ),
-    "brier": ("Brier score", False, "probability", _of_rows(), _brier_losses),
-    "accuracy": ("Accuracy", True, "class", _of_rows(lambda wrong: 1 - wrong), _wrong),
-    "balanced_accuracy": ("Balanced accuracy", True, "class", _balanced_accuracy, _wrong),
-    "f1": ("F1", True, "class", _f1, _wrong),
-    "mcc": ("Matthews correlation", True, "class", _correlation, _wrong),
+    "brier": ("Brier score", False, "probability", _mean_loss(), _brier_losses),
+    "accuracy": ("Accuracy", True, "class", _mean_loss(lambda wrong: 1 - wrong), _zero_one_losses),
+    "balanced_accuracy": ("Balanced accuracy", True, "class", _balanced_accuracy, _zero_one_losses),
+    "f1": ("F1", True, "class", _f1, _zero_one_losses),
+    "mcc": ("Matthews correlation", True, "class", _matthews_correlation, _zero_one_losses),
 }
 _REGRESSION: dict[str, tuple[str, bool, Needs, Any, Any]] = {
-    "rmse": ("RMSE", False, "number", _of_rows(np.sqrt), _squares),
-    "mae": ("Mean absolute error", False, "number", _of_rows(), _absolutes),
-    "median_error": ("Median absolute error", False, "number", _median_error, _absolutes),
-    "r2": ("R²", True, "number", _r2, _squares),
+    "rmse": ("RMSE", False, "number", _mean_loss(np.sqrt), _squared_errors),
+    "mae": ("Mean absolute error", False, "number", _mean_loss(), _absolute_errors),
+    "median_error": ("Median absolute error", False, "number", _median_error, _absolute_errors),
+    "r2": ("R²", True, "number", _r2, _squared_errors),
 }
-_COST: tuple[str, bool, Needs, Any, Any] = ("Mean cost", False, "class", _of_rows(), _costs)
+_COST: tuple[str, bool, Needs, Any, Any] = ("Mean cost", False, "class", _mean_loss(), _cost_losses)
 
-# Names that other libraries use for the same.
+# Names of other libraries for the same metrics.
 _ALIASES = {"auc": "roc_auc", "pr_auc": "average_precision", "logloss": "log_loss"}
 
 
@@ -328,15 +341,15 @@ def metric_named(
     positive: int = 1,
     costs: Any = None,
 ) -> Metric:
-    """The metric of that name for a task; an error lists those there are."""
-    known = dict(_REGRESSION if task == "regression" else _CLASSIFYING)
+    """Return the metric of a task by its name; an unknown name raises an error that lists the known ones."""
+    known = dict(_REGRESSION if task == "regression" else _CLASSIFICATION)
     if costs is not None and task != "regression":
         known["cost"] = _COST
     name = _ALIASES.get(name, name)
     if name not in known:
         raise ValueError(
-            f"metric={name!r} is none of those for a {task} task: {', '.join(known)}"
-            + _meant(name, known)
+            f"metric={name!r} is not a metric for a {task} task; known metrics: {', '.join(known)}"
+            + _suggestion(name, known)
         )
     title, higher, needs, formula, losses = known[name]
     return Metric(
@@ -352,9 +365,9 @@ def metric_named(
     )
 
 
-def _meant(name: str, known: Any) -> str:
+def _suggestion(name: str, known: Any) -> str:
     if name == "cost":
-        return "; 'cost' needs costs"
+        return "; 'cost' needs a classification task and a cost matrix: pass costs"
     near = nearest(name, known)
     return "" if near is None else f"; did you mean {near!r}?"
 
@@ -362,19 +375,23 @@ def _meant(name: str, known: Any) -> str:
 def metrics_of(
     task: Task, classes: Any = (), *, positive: int = 1, costs: Any = None
 ) -> list[Metric]:
-    """Every metric of a task, costs first where there are any."""
-    names: Sequence[str] = tuple(_REGRESSION if task == "regression" else _CLASSIFYING)
+    """Return all metrics of a task; with costs, the mean cost is the first."""
+    names: Sequence[str] = tuple(_REGRESSION if task == "regression" else _CLASSIFICATION)
     if costs is not None and task != "regression":
         names = ("cost", *names)
     return [metric_named(name, task, classes, positive=positive, costs=costs) for name in names]
 
 
-# Below this share of the rarer class a forecast that never names it looks good by most metrics.
+# If the rarer class has a smaller share, a model that never predicts it scores well by most metrics.
 RARE = 0.1
 
 
 def default_metric(task: Task, rarest: float, costs: Any = None) -> str:
-    """The metric a study judges by unless told: of costs where given; average precision for a rare class."""
+    """Return the default metric of a study.
+
+    This is the mean cost if costs are given, average precision if the rarer of two classes is rare, the log
+    loss for other classes and RMSE for regression.
+    """
     if task == "regression":
         return "rmse"
     if costs is not None:

@@ -1,11 +1,11 @@
-"""The page of a study: one HTML file that needs no network, drawn from the record alone."""
+"""The HTML report of a study: one file without network access, made from the record."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from bosquet._files import written_whole
+from bosquet._files import atomic_write
 from bosquet.study.record import Record
 from bosquet.study.report.document import page_html
 
@@ -13,25 +13,25 @@ __all__ = ["page_html", "write_page"]
 
 
 def write_page(record: Record, path: str | os.PathLike[str]) -> Path:
-    """Write the page of `record` to `path`, whole or not at all, and give the path back.
+    """Write the report of a record to a file and return its path.
 
-    The page is written beside its place and then renamed, so that a reader never meets half of it and a
-    full disk leaves the page that was there.
+    The report is written to a temporary file, which then replaces `path`: an existing report is not lost if
+    writing fails.
 
     Raises
     ------
     OSError
-        With one line that names the file and the reason.
+        If the file cannot be written; the message has the path and the reason.
     """
-    place = Path(path)
+    path = Path(path)
     content = page_html(record).encode("utf-8")
     try:
-        with written_whole(place) as draft:
+        with atomic_write(path) as draft:
             draft.write_bytes(content)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise type(error)(
             error.errno,
-            f"the page could not be written to {place}: {reason}; give a path in a folder you can write to",
+            f"the report could not be written to {path}: {reason}; pass a path in a writable folder.",
         ) from error
-    return place
+    return path

@@ -1,4 +1,4 @@
-"""The page put together: style and scripts inlined, the record embedded, the words that need no script."""
+"""The HTML document of the report: inlined styles and scripts, the embedded record, and the text parts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from importlib.resources import files
 from bosquet.study.compare.leaderboard import on_test_table
 from bosquet.study.exploration.alarms import alarms
 from bosquet.study.record import Record
-from bosquet.study.report.answer import answer, chosen, headline
 from bosquet.study.report.embedding import script_data, text
 from bosquet.study.report.leaderboard import leaderboard
+from bosquet.study.report.summary import chosen, headline, summary_sentences
 from bosquet.study.report.thinning import thinned
 from bosquet.study.report.wording import count, counted, duration, shortened
 
 _STYLES = ("palette", "text", "controls", "tables", "figures", "panels", "print")
-# In the order they are needed: each file may use the names of those before it.
+# In this order: each file may use the names of the files before it.
 _SCRIPTS = (
     "elements",
     "numbers",
@@ -42,7 +42,7 @@ _SCRIPTS = (
     "page",
 )
 MOST_ALARMS = 4
-# Before anything is painted, so that a page remembered as dark does not flash white.
+# Runs before the first paint, so that a page with the dark theme does not flash white.
 _THEME_FIRST = (
     'try{const t=localStorage.getItem("bosquet-theme");'
     'if(t==="dark"||t==="light")document.documentElement.dataset.theme=t}catch(e){}'
@@ -58,10 +58,10 @@ _ICON = (
 
 
 def page_html(record: Record) -> str:
-    """The page of a study as one HTML document: no network, nothing but itself.
+    """Return the report as one HTML document without external resources.
 
-    What a reader needs first (the answer, the leaderboard, the notes) is there without JavaScript; the
-    figures are drawn from the record, which is embedded as JSON.
+    Summary, leaderboard and notes do not need JavaScript. The figures are drawn by a script from the record,
+    which is embedded as JSON.
     """
     record, left_out = thinned(record)
     styles, script = _inlined("style", _STYLES, "css"), _script()
@@ -95,8 +95,8 @@ def page_html(record: Record) -> str:
 {_opening(record)}
 {leaderboard(record)}
 <div id="figures"></div>
-<noscript><p class="wide note">The figures are drawn by JavaScript, which is off here. The answer, the table
-of methods and the notes need none.</p></noscript>
+<noscript><p class="wide note">The figures need JavaScript, which is disabled. The summary, the leaderboard
+and the notes are shown without it.</p></noscript>
 {_closing(record, left_out)}
 </main>
 <div id="tip" role="status" aria-live="polite" hidden></div>
@@ -109,8 +109,8 @@ of methods and the notes need none.</p></noscript>
 
 @cache
 def _inlined(folder: str, names: tuple[str, ...], ending: str) -> str:
-    place = files("bosquet.study.report") / folder
-    return "\n".join((place / f"{name}.{ending}").read_text("utf-8") for name in names)
+    source = files("bosquet.study.report") / folder
+    return "\n".join((source / f"{name}.{ending}").read_text("utf-8") for name in names)
 
 
 def _script() -> str:
@@ -118,7 +118,7 @@ def _script() -> str:
 
 
 def _digest(script: str) -> str:
-    """What names a script in a content policy, so that no other script runs on the page."""
+    """Return the hash of a script for the content security policy, which forbids all other scripts."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
@@ -130,7 +130,7 @@ def _opening(record: Record) -> str:
         (count(record["exploration"]["n_columns"]), "columns"),
         (count(sum(m["status"] == "done" for m in record["methods"])), "methods compared"),
         (count(record["repeats"]), "split" if record["repeats"] == 1 else "repeated splits"),
-        (duration(record["seconds"]), "in all"),
+        (duration(record["seconds"]), "total time"),
     ]
     numbers = "".join(
         f"<div><dt>{label}</dt><dd>{text(value)}</dd></div>" for value, label in facts
@@ -144,7 +144,7 @@ def _opening(record: Record) -> str:
     return f"""<section id="top" class="opening">
 <p class="kicker" title="{text(kicker)}">{text(shortened(kicker, 110))}</p>
 <h1>{text(headline(record))}</h1>
-<p class="answer" id="answer">{text(" ".join(answer(record)))}</p>
+<p class="answer" id="answer">{text(" ".join(summary_sentences(record)))}</p>
 {reason}
 {_alarms(record)}
 <dl class="facts">{numbers}</dl>
@@ -152,7 +152,7 @@ def _opening(record: Record) -> str:
 
 
 def _alarms(record: Record) -> str:
-    """What makes scores look better than they are stands beside them."""
+    """Return the warnings about leaks and duplicates, which make scores too optimistic."""
     found = alarms(record["exploration"])
     if not found:
         return ""
@@ -160,21 +160,19 @@ def _alarms(record: Record) -> str:
         f"<li>{text(shortened(one['message'], 300))}</li>" for one in found[:MOST_ALARMS]
     )
     if len(found) > MOST_ALARMS:
-        items += f"<li>{counted(len(found) - MOST_ALARMS, 'more finding')} of this kind.</li>"
+        items += f"<li>{counted(len(found) - MOST_ALARMS, 'more warning')} of this kind.</li>"
     return (
-        '<div class="alarms" role="note"><h2>Look here first</h2>'
-        f'<ul>{items}</ul><p><a href="#data">What else was found in the data</a></p></div>'
+        '<div class="alarms" role="note"><h2>Warnings about the data</h2>'
+        f'<ul>{items}</ul><p><a href="#data">All findings about the data</a></p></div>'
     )
 
 
 def _closing(record: Record, left_out: list[str]) -> str:
     notes = [*record["notes"], *left_out]
     items = "".join(f"<li>{text(note)}</li>" for note in notes)
-    noted = (
-        f'<ul class="notes">{items}</ul>' if notes else "<p>Nothing went other than planned.</p>"
-    )
+    noted = f'<ul class="notes">{items}</ul>' if notes else "<p>There are no notes.</p>"
     return f"""<section id="notes" class="block"><h2>Notes</h2>{noted}</section>
-<section id="method" class="block"><h2>How it was done</h2>
+<section id="method" class="block"><h2>Procedure</h2>
 {"".join(f"<p>{text(paragraph)}</p>" for paragraph in _procedure(record))}
 <dl class="settings">{_settings(record)}</dl></section>"""
 
@@ -184,22 +182,22 @@ def _procedure(record: Record) -> list[str]:
     share = f" ({100 * test / rows:.0f}\u00a0%)" if rows else ""
     splits = {1: "once", 2: "twice"}.get(record["repeats"], f"{count(record['repeats'])} times")
     intervals = (
-        "Splits of one table share rows, which makes plain intervals too narrow; the intervals here carry "
-        "the correction of Nadeau and Bengio."
+        "The splits of one table share rows, which would make plain confidence intervals too narrow; the "
+        "intervals use the correction of Nadeau and Bengio."
         if record["comparison"]["interval"] == "splits" and not _by_time(record)
-        else "The intervals of scores are for the next block of rows in time, a prediction from the "
-        "blocks tested on."
+        else "The interval of a score is a prediction interval for the next block of time, computed from the "
+        "blocks of the study."
         if _by_time(record)
-        else "With so few splits the intervals come from draws of the first split's test rows; they do not "
-        "include how scores change with the training rows."
+        else "With so few splits the confidence intervals come from a bootstrap of the test rows of the "
+        "first split; they do not include the variation over training sets."
     )
     return [
-        f"The table was split {splits} {_how_split(record)} into rows to learn from and "
-        f"{counted(test, 'test row')}{share}. Within the rows to learn from, each method was tuned over its "
-        "complexity; the tuned methods were then scored on test rows that none of them had seen. Every "
-        "method met the same splits, so that differences are paired.",
-        f"{intervals} {_simultaneous(record)} A difference whose interval contains zero is not significant. "
-        "The curves and matrices further up are of the test rows of the first split alone.",
+        f"The table was split {splits} {_how_split(record)} into training rows and "
+        f"{counted(test, 'test row')}{share}. The hyper-parameters of each method were tuned on the training "
+        "rows; the tuned methods were then scored on the test rows. All methods were run on the same splits, "
+        "so that differences are paired.",
+        f"{intervals} {_simultaneous(record)} A difference whose interval contains 0 is not significant. "
+        "The curves and confusion matrices above show the test rows of the first split only.",
     ]
 
 
@@ -213,12 +211,12 @@ def _how_split(record: Record) -> str:
         return "at random"
     names = {option: f" ({name})" if name else "" for option, name in design["columns"].items()}
     how = {
-        "time": f"by time{names.get('time', '')}, test rows always later than those before them,",
+        "time": f"by time{names.get('time', '')}, with test rows later than all training rows,",
         "group": f"at random by whole groups{names.get('group', '')}",
-        "fixed": f"as it was given{names.get('split', '')}",
+        "fixed": f"by the given split{names.get('split', '')}",
         "random": "at random",
     }[design["splits"]]
-    weighted = f", rows weighted{names['weight']}," if "weight" in names else ""
+    weighted = f", with sample weights{names['weight']}," if "weight" in names else ""
     return how.rstrip(",") + weighted if weighted else how
 
 
@@ -229,9 +227,9 @@ def _simultaneous(record: Record) -> str:
         "max-t": "with the quantile of the largest deviation over the draws (max-t)",
     }[comparison["simultaneous"]]
     return (
-        f"The intervals of the {counted(comparison['comparisons'], 'difference')} to the best hold at once "
-        f"with {comparison['confidence']:.0%} confidence, {how}; that the best was selected by the "
-        "same scores is not corrected for."
+        f"The intervals of the {counted(comparison['comparisons'], 'difference')} to the best method are "
+        f"simultaneous, with {comparison['confidence']:.0%} confidence, {how}. The selection of the best "
+        "method by the same scores is not corrected for."
     )
 
 
@@ -242,9 +240,12 @@ def _settings(record: Record) -> str:
         ("Target", record["target"]),
         ("Task", _task(record)),
         ("Metric", record["metric"]["title"]),
-        ("Budget", duration(budget) if budget is not None else "none: a counted schedule"),
-        ("Time taken", duration(record["seconds"])),
-        ("Seed", str(record["random_state"])),
+        (
+            "Time budget",
+            duration(budget) if budget is not None else "none: a fixed number of splits",
+        ),
+        ("Total time", duration(record["seconds"])),
+        ("Random seed", str(record["random_state"])),
         ("Bosquet", record["bosquet"]),
     ]
     return "".join(f"<div><dt>{name}</dt><dd>{text(value)}</dd></div>" for name, value in pairs)
@@ -252,7 +253,9 @@ def _settings(record: Record) -> str:
 
 def _task(record: Record) -> str:
     if record["task"] == "regression":
-        return "a number (regression)"
+        return "regression"
     classes = counted(len(record["classes"]), "class", "classes")
-    drawn = f", “{record['positive']}” drawn as positive" if record["positive"] is not None else ""
-    return classes + drawn
+    positive = record["positive"]
+    return f"classification, {classes}" + (
+        f"; positive class “{positive}”" if positive is not None else ""
+    )

@@ -1,4 +1,4 @@
-"""Making anything safe to stand inside a page: text in HTML, data in a script element."""
+"""Escaping of text for HTML and of data for a script element."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 import math
 from typing import Any
 
-# "<" would let a value end the script element, "&" start an entity in old parsers, and the two separators
-# end a line of JavaScript; all four have an escape that JSON reads back as the same character.
+# "<" could end the script element, "&" could start an entity in old parsers, and the two separators end a
+# line of JavaScript. JSON reads each escape as the same character.
 _ESCAPES = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -16,20 +16,20 @@ _ESCAPES = {
     "\u2028": "\\u2028",
     "\u2029": "\\u2029",
 }
-# Characters that are not allowed in HTML, shown as the sign for a character that could not be.
+# Control characters that HTML does not allow become the replacement character.
 _CONTROLS = {code: "\ufffd" for code in (*range(9), 11, 12, *range(14, 32), 127)}
 
 
 def text(value: Any) -> str:
-    """`value` as text or as an attribute of HTML, whatever it holds."""
+    """Return `value` escaped for use as HTML text or attribute."""
     plain = str(value).encode("utf-8", "replace").decode("utf-8").translate(_CONTROLS)
     return html.escape(plain, quote=True)
 
 
 def plain_data(value: Any) -> Any:
-    """`value` in JSON's own types: NaN and infinities become None, NumPy's numbers Python's.
+    """Return `value` as JSON types: NaN and infinity become None, NumPy types become Python types.
 
-    Floats keep six significant digits: nothing on a page shows more, and it halves the file.
+    Floats keep six significant digits, which halves the size of the file.
     """
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -37,7 +37,7 @@ def plain_data(value: Any) -> Any:
         return {str(key): plain_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain_data(item) for item in value]
-    if hasattr(value, "tolist"):  # arrays and numbers of NumPy
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars
         return plain_data(value.tolist())
     if isinstance(value, int):
         return value
@@ -47,7 +47,7 @@ def plain_data(value: Any) -> Any:
 
 
 def script_data(value: Any) -> str:
-    """`value` as JSON that cannot end or leave the script element it is put in."""
+    """Return `value` as JSON that is safe inside a script element."""
     encoded = json.dumps(plain_data(value), allow_nan=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():
         encoded = encoded.replace(character, escape)

@@ -1,14 +1,14 @@
-"""The leaderboard as HTML that needs no script: each score as a dot, its interval as a bar."""
+"""The leaderboard as HTML without a script: each score is a dot, its interval a bar."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from bosquet.study.compare.verdict import is_level, is_worse
+from bosquet.study.compare.verdict import is_tied, is_worse
 from bosquet.study.record import MethodRecord, Record
-from bosquet.study.report.answer import chosen, compared
 from bosquet.study.report.embedding import text
+from bosquet.study.report.summary import chosen, compared
 from bosquet.study.report.wording import (
     NOTHING,
     best_of,
@@ -18,6 +18,7 @@ from bosquet.study.report.wording import (
     duration,
     finished,
     in_sentence,
+    interval_name,
     known,
     microseconds,
     places_for,
@@ -28,14 +29,14 @@ _COLUMNS = (
     ("method", "Method", "text"),
     ("score", "Score", "number"),
     ("interval", "", ""),
-    ("difference", "To the best", "number"),
-    ("fit", "Tuned in", "number"),
-    ("predict", "Predicts a row in", "number"),
+    ("difference", "Difference to best", "number"),
+    ("fit", "Tuning time", "number"),
+    ("predict", "Prediction time per row", "number"),
 )
 
 
 def leaderboard(record: Record) -> str:
-    """The section with the table of all methods, best first, then those left out."""
+    """Return the section with the table of all methods: best first, those without a score last."""
     done = finished(record)
     scale = Scale.over(done, record["metric"]["higher_is_better"])
     places = places_for(record["methods"])
@@ -43,21 +44,21 @@ def leaderboard(record: Record) -> str:
     rows += [_left_out(m) for m in record["methods"] if not any(m is d for d in done)]
     metric = record["metric"]
     lead = (
-        "Each dot is a method’s mean over the splits, the bar its 95\u00a0% interval, the small ticks the "
-        "single splits. Differences to the best are paired, split by split."
+        f"Dot: mean score over the splits. Bar: 95\u00a0% {interval_name(record)}. Small ticks: scores of "
+        "the single splits. Differences to the best method are paired by split."
         if record["comparison"]["interval"] == "splits"
-        else "Each dot is a method’s score on the test rows, the bar its 95\u00a0% interval over draws of "
-        "those rows. Differences to the best are paired, row by row."
+        else f"Dot: score on the test rows. Bar: 95\u00a0% {interval_name(record)} (bootstrap of the test "
+        "rows). Differences to the best method are paired by row."
     )
     marks = (
         '<p class="legend"><span><span class="key best"></span>'
-        "best, or not significantly different (≈ best)</span>"
+        "best, or not significantly different from the best (≈ best)</span>"
         '<span><span class="key worse"></span>significantly worse</span></p>'
         if compared(record)
         else ""
     )
     return f"""<section id="leaderboard" class="block wide">
-<h2>The methods, best first</h2>
+<h2>Leaderboard</h2>
 <p class="lead">{text(metric["title"])}, {better(metric)}. {lead}</p>
 {marks}
 <div class="scroller" tabindex="0" role="region" aria-label="Leaderboard">
@@ -69,10 +70,10 @@ def leaderboard(record: Record) -> str:
 
 
 class Scale:
-    """The axis that the dots and bars share, in percent of its width.
+    """The common axis of the dots and bars, in percent of its width.
 
-    A method far worse than the rest would squeeze them into a corner; the axis covers the better half with
-    room to spare, and what lies beyond is marked at its edge.
+    The axis covers the better half of the methods with a margin. Scores outside are marked at its edge: a
+    method far worse than the others would otherwise compress the axis.
     """
 
     def __init__(self, low: float, high: float) -> None:
@@ -85,14 +86,14 @@ class Scale:
         ends = [_ends(m) for m in done]
         core = ends[: max(math.ceil(len(ends) / 2), min(5, len(ends)))]
         low, high = min(e[0] for e in core), max(e[1] for e in core)
-        room = 1.5 * (high - low) or abs(high) * 0.1 or 1.0
+        margin = 1.5 * (high - low) or abs(high) * 0.1 or 1.0
         every_low, every_high = min(e[0] for e in ends), max(e[1] for e in ends)
         if higher_is_better:
-            low = max(every_low, low - room)
-            high = max(high, min(every_high, high + room))
+            low = max(every_low, low - margin)
+            high = max(high, min(every_high, high + margin))
         else:
-            high = min(every_high, high + room)
-            low = min(low, max(every_low, low - room))
+            high = min(every_high, high + margin)
+            low = min(low, max(every_low, low - margin))
         pad = 0.04 * (high - low) or abs(high) * 0.05 or 0.5
         return cls(low - pad, high + pad)
 
@@ -112,7 +113,7 @@ class Scale:
 
 
 def _round_step(wanted: float) -> float:
-    """The 1, 2 or 5 times a power of ten next above `wanted`."""
+    """Return the smallest 1, 2 or 5 times a power of ten that is at least `wanted`."""
     power = 10.0 ** math.floor(math.log10(wanted))
     return next(f * power for f in (1, 2, 5, 10) if f * power >= wanted * 0.999)
 
@@ -148,7 +149,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
     best = best_of(record)
     winner = chosen(record)
     tags = '<span class="tag chosen">chosen</span>' if method is winner else ""
-    if compared(record) and method is not best and is_level(method):
+    if compared(record) and method is not best and is_tied(method):
         tags += '<span class="tag level" title="not significantly different from the best">≈ best</span>'
     if not method["finished"]:
         tags += f'<span class="tag stopped" title="{text(method["message"])}">cut short</span>'
@@ -156,11 +157,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
         tags += f'<span class="tag">on {count(method["rows_used"])} rows</span>'
     tags = f' <span class="tags">{tags}</span>' if tags else ""
     kind = (
-        "worse"
-        if is_worse(method)
-        else "level"
-        if method is best or is_level(method)
-        else "unknown"
+        "worse" if is_worse(method) else "level" if method is best or is_tied(method) else "unknown"
     )
     return (
         f'<tr class="{kind}" data-name="{text(method["name"])}">'
@@ -187,9 +184,9 @@ def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
     mean = method["mean"]
     assert mean is not None
     low, high = _ends(method)
-    said = f"mean {decimal(mean, places)}"
+    label = f"mean {decimal(mean, places)}"
     if high > low:
-        said += f", 95\u00a0% interval {decimal(low, places)} to {decimal(high, places)}"
+        label += f", 95\u00a0% interval {decimal(low, places)} to {decimal(high, places)}"
     ticks = "".join(
         f'<i class="split" style="--at:{scale.at(score)}%"></i>'
         for score in method["scores"]
@@ -203,8 +200,8 @@ def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
     else:
         side = "left" if mean < scale.low else "right"
         dot = f'<i class="beyond {side}"></i>'
-        said += ", beyond the axis"
-    return f'<div class="interval" role="img" aria-label="{said}" title="{said}">{ticks}{bar}{dot}</div>'
+        label += ", outside the axis"
+    return f'<div class="interval" role="img" aria-label="{label}" title="{label}">{ticks}{bar}{dot}</div>'
 
 
 def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
@@ -216,7 +213,7 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
     mean = decimal(difference["mean"], places)
     if difference["mean"] > 0:
         mean = f"+{mean}"
-    span = " <small>not tested: other training rows</small>"
+    span = " <small>not tested: different training rows</small>"
     if known(difference["low"]) and known(difference["high"]):
         ends = f"{decimal(difference['low'], places)} to {decimal(difference['high'], places)}"
         span = (
@@ -227,10 +224,10 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
 
 
 def _left_out(method: MethodRecord) -> str:
-    words = {"unsuited": "does not suit", "done": "no score"}
+    texts = {"unsuited": "not applicable", "done": "no score"}
     kind = text(method["status"].replace(" ", "-"))
-    status = words.get(method["status"], method["status"])
-    message = method["message"] or "no reason was given"
+    status = texts.get(method["status"], method["status"])
+    message = method["message"] or "no reason is known"
     return (
         f'<tr class="absent" data-name="{text(method["name"])}">'
         f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name(method)} '

@@ -1,4 +1,4 @@
-"""A record that fits on a page: what no reader could look at anyway is left out, and said."""
+"""A copy of the record of limited size for the report, with notes on what was left out."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ MOST_IMPORTANCES = 500
 
 
 def thinned(record: Record) -> tuple[Record, list[str]]:
-    """A copy of `record` of bounded size, and a sentence for each thing that was left out."""
-    said: list[str] = []
+    """Return a copy of `record` of limited size, and a note for each part that was shortened."""
+    notes: list[str] = []
     winner: Any = record["winner"]
     tree, cut = _upper_part(winner["tree"]) if winner and winner["tree"] else (None, False)
     if cut:
-        said.append("Only the upper part of the tree is drawn on this page.")
+        notes.append("This report draws only the upper levels of the tree.")
     bare: Any = {**record, "winner": {**winner, "tree": None} if winner else None}
     page = copy.deepcopy(bare)
-    _thin_exploration(page["exploration"], said)
+    _thin_exploration(page["exploration"], notes)
     for method in page["methods"]:
         test = method.get("test") or {}
         for curve in ("roc", "pr"):
-            test[curve] = {k: _every(points) for k, points in (test.get(curve) or {}).items()}
+            test[curve] = {k: _evenly(points) for k, points in (test.get(curve) or {}).items()}
         if test.get("thresholds"):
-            test["thresholds"] = _every(test["thresholds"])
+            test["thresholds"] = _evenly(test["thresholds"])
         if test.get("scatter"):
-            test["scatter"] = _every(test["scatter"], 2 * MOST_POINTS)
+            test["scatter"] = _evenly(test["scatter"], 2 * MOST_POINTS)
         if test:
             method["test"] = test
     if page["winner"]:
-        _thin_winner(page["winner"], said)
+        _thin_winner(page["winner"], notes)
         page["winner"]["tree"] = tree
-    return page, said
+    return page, notes
 
 
-def _thin_exploration(exploration: dict[str, Any], said: list[str]) -> None:
+def _thin_exploration(exploration: dict[str, Any], notes: list[str]) -> None:
     columns = exploration["columns"]
     if len(columns) > MOST_COLUMNS:
         suspected = {c for f in exploration["warnings"] for c in f["columns"][:10]}
@@ -52,8 +52,8 @@ def _thin_exploration(exploration: dict[str, Any], said: list[str]) -> None:
         )[:MOST_COLUMNS]
         kept = {id(c) for c in ranked}
         exploration["columns"] = [c for c in columns if id(c) in kept]
-        said.append(
-            f"Of {len(columns):,} columns the {MOST_COLUMNS} most related to the target are on this page."
+        notes.append(
+            f"This report shows {MOST_COLUMNS} of {len(columns):,} columns, those most related to the target."
         )
     for finding in exploration["warnings"]:
         finding["columns"] = finding["columns"][:30]
@@ -63,12 +63,12 @@ def _thin_exploration(exploration: dict[str, Any], said: list[str]) -> None:
         related["matrix"] = [row[:MOST_CORRELATED] for row in related["matrix"][:MOST_CORRELATED]]
 
 
-def _thin_winner(winner: dict[str, Any], said: list[str]) -> None:
+def _thin_winner(winner: dict[str, Any], notes: list[str]) -> None:
     importances = winner["importances"]
     if len(importances) > MOST_IMPORTANCES:
         winner["importances"] = importances[:MOST_IMPORTANCES]
-        said.append(
-            f"The {MOST_IMPORTANCES} largest importances of {len(importances):,} are shown."
+        notes.append(
+            f"This report shows the {MOST_IMPORTANCES} largest of {len(importances):,} importances."
         )
     winner["rows"] = winner["rows"][:MOST_ROWS]
     for row in winner["rows"]:
@@ -81,11 +81,11 @@ def _thin_winner(winner: dict[str, Any], said: list[str]) -> None:
     if certificate:
         for key, values in certificate.items():
             if isinstance(values, list):
-                certificate[key] = _every(values)
+                certificate[key] = _evenly(values)
 
 
-def _every(points: list[Any], most: int = MOST_POINTS) -> list[Any]:
-    """At most `most` of the points, evenly spaced, the first and the last among them."""
+def _evenly(points: list[Any], most: int = MOST_POINTS) -> list[Any]:
+    """Return at most `most` of the points, evenly spaced, with the first and the last."""
     if len(points) <= most:
         return points
     step = (len(points) - 1) / (most - 1)
@@ -93,21 +93,21 @@ def _every(points: list[Any], most: int = MOST_POINTS) -> list[Any]:
 
 
 def _upper_part(tree: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """A copy of the tree's upper nodes, level by level, and whether any were left out.
+    """Return a copy of the upper nodes of a tree, and whether any nodes were left out.
 
-    Level by level, since a tree grown on sorted rows may be deeper than Python likes to recurse.
+    The tree is copied level by level, not recursively: its depth may exceed the recursion limit of Python.
     """
     root = {**tree, "children": []}
-    level, room, cut = [(root, tree)], MOST_NODES - 1, False
+    level, remaining, cut = [(root, tree)], MOST_NODES - 1, False
     for _ in range(MOST_LEVELS):
         below: list[tuple[dict[str, Any], dict[str, Any]]] = []
         for copied, node in level:
-            if len(node["children"]) > room:
+            if len(node["children"]) > remaining:
                 cut = copied["cut"] = True
                 continue
             pairs = [({**child, "children": []}, child) for child in node["children"]]
             copied["children"] = [pair[0] for pair in pairs]
-            room -= len(pairs)
+            remaining -= len(pairs)
             below.extend(pairs)
         level = below
     for copied, node in level:

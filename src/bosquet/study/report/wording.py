@@ -1,11 +1,11 @@
-"""Numbers, durations and lists as a reader likes them."""
+"""Formatting of numbers, durations, lists and titles for the report."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from bosquet.study.record import MethodRecord, Metric, Record
+from bosquet.study.record import MethodRecord, MetricRecord, Record
 
 NOTHING = "–"
 # Words that keep their capital in a sentence.
@@ -13,12 +13,12 @@ _NAMES = frozenset(("Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Pois
 
 
 def known(value: float | None) -> bool:
-    """Whether there is a number to show."""
+    """Return whether a value is a finite number."""
     return value is not None and math.isfinite(value)
 
 
 def decimal(value: float | None, places: int) -> str:
-    """`value` with a fixed number of decimals, thousands apart, a true minus."""
+    """Format a number with fixed decimals, thousands separators and a true minus sign."""
     if value is None or not math.isfinite(value):
         return NOTHING
     shown = f"{value:,.{places}f}"
@@ -36,7 +36,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as a person would say them."""
+    """Format seconds as '85 ms', '1.5 s', '2 min 5 s' or '1 h 20 min'."""
     if seconds is None or not math.isfinite(seconds):
         return NOTHING
     if seconds < 0.095:
@@ -61,7 +61,7 @@ def microseconds(value: float | None) -> str:
 
 
 def places_for(methods: Sequence[MethodRecord]) -> int:
-    """Decimals that show two digits of the best method's uncertainty, or four of its score."""
+    """Return the decimals that show two digits of the best method's interval width, or four of its score."""
     for method in methods:
         mean, interval = method["mean"], method["interval"]
         if mean is None or not math.isfinite(mean):
@@ -75,7 +75,7 @@ def places_for(methods: Sequence[MethodRecord]) -> int:
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """'a, b and c'; what is beyond `most` is counted."""
+    """Format a list as 'a, b and c'; names beyond `most` are replaced by their number."""
     shown = list(names)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(names) - most + 1} others"]
@@ -84,26 +84,26 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def flowing(title: str) -> str:
-    """A title without commas of its own, for lists: 'SVM (linear)' of 'SVM, linear'."""
+def without_comma(title: str) -> str:
+    """Return a title without a comma, for lists: 'SVM (linear)' for 'SVM, linear'."""
     first, comma, rest = title.partition(", ")
     return f"{first} ({rest})" if comma else title
 
 
 def in_sentence(title: str) -> str:
-    """A title as it stands inside a sentence: 'log loss', but 'RMSE', 'AdaBoost' and 'Brier score'."""
+    """Return a title for use inside a sentence: 'log loss', but 'RMSE', 'AdaBoost' and 'Brier score'."""
     first = title.split(" ", 1)[0]
     ordinary = (first[1:].islower() or len(first) == 1) and first not in _NAMES
-    return flowing(title[:1].lower() + title[1:] if ordinary else title)
+    return without_comma(title[:1].lower() + title[1:] if ordinary else title)
 
 
 def averaged(title: str, splits: int) -> str:
-    """A metric's mean over splits in a sentence: 'mean log loss', but no 'mean mean cost'."""
+    """Return the name of the mean of a metric: 'mean log loss', but not 'mean mean cost'."""
     words = in_sentence(title)
     return words if splits == 1 or words.startswith("mean ") else f"mean {words}"
 
 
-def better(metric: Metric) -> str:
+def better(metric: MetricRecord) -> str:
     return "higher is better" if metric["higher_is_better"] else "lower is better"
 
 
@@ -112,10 +112,16 @@ def shortened(name: str, most: int = 48) -> str:
 
 
 def finished(record: Record) -> list[MethodRecord]:
-    """The methods that have a score, best first."""
+    """Return the methods with a score, best first."""
     return [m for m in record["methods"] if m["status"] == "done" and known(m["mean"])]
 
 
 def best_of(record: Record) -> MethodRecord | None:
-    """The method that differences are to."""
+    """Return the method that the others are compared with."""
     return next((m for m in finished(record) if m["name"] == record["comparison"]["best"]), None)
+
+
+def interval_name(record: Record) -> str:
+    """Return the name of the interval of a score: of the next block of time, it is a prediction interval."""
+    by_time = record.get("design", {}).get("splits") == "time"
+    return "prediction interval" if by_time else "confidence interval"

@@ -1,1 +1,1 @@
-"""Methods on splits: schedule, time limits, trials, outcomes, checkpoint, the final model."""
+"""Running the methods of a study: schedule, time limits, trials, outcomes, checkpoint, final model."""

@@ -1,4 +1,4 @@
-"""Time: what a budget says, and how much of it is left."""
+"""The time budget of a study: its value in seconds, and how much of it is left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(sec|min|[smh])")
 
 
 def seconds_of(budget: Any) -> float | None:
-    """A budget in seconds: a number, or text such as "90s", "2m" or "1h30m"; None is no limit of time."""
+    """Return a budget in seconds: a number, or text such as "90s", "2m" or "1h30m"; None is no limit."""
     if budget is None:
         return None
     if isinstance(budget, Real) and not isinstance(budget, bool):
@@ -22,16 +22,19 @@ def seconds_of(budget: Any) -> float | None:
         parts = _PART.findall(text)
         if not parts or _PART.sub("", text).strip():
             raise ValueError(
-                f"budget={budget!r} must be seconds, or text such as '90s', '2m' or '1h30m', or None"
+                f"budget={budget!r} is not a duration; pass seconds, text such as '90s', '2m' or '1h30m',"
+                " or None for no limit."
             )
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if not 0 < seconds < float("inf"):
-        raise ValueError(f"budget={budget!r} must be more than no time; None is without limit")
+        raise ValueError(
+            f"budget={budget!r} must be a positive, finite duration; pass None for no limit."
+        )
     return seconds
 
 
-def in_words(seconds: float) -> str:
-    """Seconds as one says them: 0.4 s, 12 s, 1:34, 2:05:00."""
+def format_seconds(seconds: float) -> str:
+    """Format a duration: 0.4 s, 12 s, 1:34, 2:05:00."""
     if seconds < 9.95:
         return f"{max(seconds, 0):.1f} s"
     whole = round(seconds)
@@ -42,8 +45,8 @@ def in_words(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-class Clock:
-    """Seconds since the study began, those of an earlier run of it included."""
+class StudyClock:
+    """Seconds since the start of the study, including those of earlier runs (`before`)."""
 
     def __init__(self, budget: float | None, before: float = 0.0):
         self.budget, self.before = budget, before
@@ -57,7 +60,7 @@ class Clock:
         return self.before + time.monotonic() - self.started
 
     def left(self, share: float = 1.0) -> float:
-        """Seconds until this share of the budget is used; infinite without one."""
+        """Return the seconds until this share of the budget is used; infinite without a budget."""
         if self.budget is None:
             return float("inf")
         return share * self.budget - self.elapsed()

@@ -1,4 +1,4 @@
-"""The model that is kept: the chosen candidate fitted to all rows, or to as many as time allows."""
+"""The final model: the chosen candidate, fitted to all rows or to as many as time and memory allow."""
 
 from __future__ import annotations
 
@@ -14,44 +14,47 @@ from bosquet.study.methods.costs import modelled_seconds
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.record import FinalFit
-from bosquet.study.run.clock import Clock, in_words
+from bosquet.study.run.clock import StudyClock, format_seconds
+from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
-from bosquet.study.run.trial import Setting
 from bosquet.study.table.design import Design
 from bosquet.study.table.splits import seed_of, subsample
 
-# What a fit takes at most, beside what one is thought to take.
-DEARER = 1.2
-# Share of the budget by which the last fit may exceed it, so that it has all rows.
+# Predicted durations are multiplied by this safety factor.
+TIME_MARGIN = 1.2
+# The final fit may exceed the budget by this share, so that it can use all rows.
 OVERTIME = 0.5
-# Without a budget the last fit has about so many seconds, by the method's cost model.
+# Without a budget the final fit may take about this many seconds by the cost model of the method.
 SECONDS_COUNTED = 600.0
 
 
 def seconds_for_rows(method: Method, outcome: Outcome, shape: TableShape, rows: int) -> float:
-    """About how long a fit to so many rows takes: as measured, scaled by the method's cost model."""
+    """Return the predicted seconds of a fit to `rows` rows: the measured time, scaled by the cost model."""
     used = max(outcome.rows_used, 1)
     growth = rows / used
     if method.rows_affordable is not all_rows and rows != used:
         seconds = [modelled_seconds(method.rows_affordable, shape, n) for n in (used, rows)]
         growth = seconds[1] / seconds[0]
-    return DEARER * outcome.one_fit_seconds * growth
+    return TIME_MARGIN * outcome.one_fit_seconds * growth
 
 
 def rows_for_final(
-    study: Setting, method: Method, outcome: Outcome, clock: Clock
+    study: StudyContext, method: Method, outcome: Outcome, clock: StudyClock
 ) -> tuple[int, str]:
-    """How many rows the last fit has, and why it is not all of them."""
+    """Return the number of rows of the final fit, and the reason if it is not all of them."""
     n = len(study.y)
     most = int(method.rows_affordable(study.shape, math.inf))
     rows, seconds = _rows_in_time(study, method, outcome, clock)
     if most < min(rows, n):
         return most, "a fit to all rows would take too much memory"
-    return rows, "" if rows >= n else f"a fit to all rows would take about {in_words(seconds)}"
+    return (
+        rows,
+        "" if rows >= n else f"a fit to all rows would take about {format_seconds(seconds)}",
+    )
 
 
 def _rows_in_time(
-    study: Setting, method: Method, outcome: Outcome, clock: Clock
+    study: StudyContext, method: Method, outcome: Outcome, clock: StudyClock
 ) -> tuple[int, float]:
     n = len(study.y)
     if clock.budget is None:
@@ -69,9 +72,9 @@ def _rows_in_time(
 
 
 def fit_final(
-    study: Setting, method: Method, candidate: Candidate, outcome: Outcome, clock: Clock
+    study: StudyContext, method: Method, candidate: Candidate, outcome: Outcome, clock: StudyClock
 ) -> tuple[Any, np.ndarray, FinalFit]:
-    """The model, the numbers of the rows that it was fitted to, and what the report states of it."""
+    """Return the final model, the indices of its training rows, and its entry in the record."""
     n = len(study.y)
     size, why = rows_for_final(study, method, outcome, clock)
     seed = seed_of(study.random_state, "fit", method.name, "all")
@@ -93,13 +96,13 @@ def fit_final(
 
 
 def _for_rows(method: Method, candidate: Candidate, shape: TableShape) -> Candidate:
-    """The same candidate for a table of another size: a penalty may grow with the rows."""
+    """Return the same candidate for another number of rows: a penalty may depend on it."""
     same = [one for one in method.candidates(shape) if one.label == candidate.label]
     return same[0] if same else candidate
 
 
 def fitted(candidate: Candidate, seed: int, X: Any, y: np.ndarray, design: Design) -> Any:
-    """A further fit of a candidate; what fits of it warn of is in the table already."""
+    """Fit a candidate again, without its warnings: the leaderboard already has them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fit_by_design(candidate.make(seed), X, y, design, seed)

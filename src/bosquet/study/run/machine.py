@@ -1,4 +1,4 @@
-"""What the methods may take of the machine while a study runs."""
+"""Limits on memory and threads while a study runs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 
 from bosquet._sklearn import effective_threads
 
-# Below this many values the threads of a matrix product cost more than they bring, and many times more
-# where other processes want the same processors. Folds are then tried side by side instead.
+# Below this number of values the threads of a matrix product cost more time than they save, especially if
+# other processes use the same processors. Folds are then fitted in parallel instead.
 SMALL_TABLE = 1_000_000
-# Megabytes that scikit-learn may use for distances at a time; its own limit of 1 GB is for large machines.
+# Megabytes that scikit-learn may use for a block of distances; its default of 1 GB is too much here.
 WORKING_MEMORY = 64
 
 
 @contextmanager
-def modest(n_values: int, fits: int | None = 1) -> Iterator[None]:
-    """Little working memory; for small tables matrix products on one thread, and `fits` side by side.
+def limited_resources(n_values: int, fits: int | None = 1) -> Iterator[None]:
+    """Limit the working memory; on small tables use one BLAS thread and `fits` parallel fits.
 
-    The latter are those that an ensemble makes of its members, unless it is itself one of several.
+    The parallel fits are those of the members of an ensemble, unless the ensemble itself is one of several
+    parallel fits.
     """
     from joblib import parallel_config
     from sklearn import config_context
@@ -29,23 +30,23 @@ def modest(n_values: int, fits: int | None = 1) -> Iterator[None]:
 
     small = n_values < SMALL_TABLE
     limits: Any = {"blas": 1} if small else {}
-    side_by_side = parallel_config("threading", n_jobs=fits) if small else nullcontext()
-    with threadpool_limits(limits), config_context(working_memory=WORKING_MEMORY), side_by_side:
+    parallel = parallel_config("threading", n_jobs=fits) if small else nullcontext()
+    with threadpool_limits(limits), config_context(working_memory=WORKING_MEMORY), parallel:
         yield
 
 
-def fits_at_a_time(n_jobs: int | None) -> int:
-    """Fits that tuning tries side by side: as many as there are processors, unless told."""
+def n_parallel_fits(n_jobs: int | None) -> int:
+    """Return the number of parallel fits while tuning; by default one per processor."""
     return effective_threads(n_jobs)
 
 
-def give_back_memory(*, broken_off: bool = False) -> None:
-    """Hand what methods have freed to the system; the C library of Linux keeps it otherwise.
+def release_memory(*, interrupted: bool = False) -> None:
+    """Return freed memory to the operating system; the C library of Linux keeps it otherwise.
 
-    Large matrices leave gaps behind, and a study of twenty methods would hold the sum of theirs. A fit that
-    was `broken_off` by an error is held by the error's traceback, in a cycle that only the collector ends.
+    Freed matrices leave gaps in the heap, so the process would otherwise grow with every method. After an
+    `interrupted` fit the traceback of the error still refers to the fit; only the garbage collector frees it.
     """
-    if broken_off:
+    if interrupted:
         gc.collect()
-    with suppress(AttributeError, OSError, TypeError):  # another system has another library
+    with suppress(AttributeError, OSError, TypeError):  # only glibc has malloc_trim
         ctypes.CDLL(None).malloc_trim(0)

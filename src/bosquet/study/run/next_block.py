@@ -1,4 +1,4 @@
-"""Scores of the chosen candidate on blocks of time that the rounds of a study did not reach."""
+"""Scores of the chosen candidate on blocks of time that the splits of a study did not reach."""
 
 from __future__ import annotations
 
@@ -9,31 +9,37 @@ import numpy as np
 
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.scoring import answer_of
-from bosquet.study.run.clock import Clock
+from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.run.clock import StudyClock
+from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
-from bosquet.study.run.trial import ROWS_AT_A_TIME, Setting, scores_of, training_rows
-from bosquet.study.table.design_splits import FEWEST_BLOCKS
+from bosquet.study.run.training_rows import training_rows
+from bosquet.study.run.trial import ROWS_AT_A_TIME, scores_of
+from bosquet.study.table.design_splits import MIN_BLOCKS
 from bosquet.study.table.frames import take
 from bosquet.study.table.splits import seed_of
 from bosquet.study.tuning.thresholds import Decision
 
-END_OF_BLOCKS = (
-    0.85  # share of the budget after which no block is added that an interval can do without
-)
+# Share of the budget after which no block is added, once there are enough blocks for an interval.
+END_OF_BLOCKS = 0.85
 
 
 def block_scores(
-    study: Setting, method: Method, candidate: Candidate, outcomes: Sequence[Outcome], clock: Clock
+    study: StudyContext,
+    method: Method,
+    candidate: Candidate,
+    outcomes: Sequence[Outcome],
+    clock: StudyClock,
 ) -> list[float]:
-    """The scores of a method on the blocks of its outcomes, and on further ones while there is time.
+    """Return the scores of a method on the blocks of its outcomes, and on further blocks if time allows.
 
-    Without tuning: an interval for the next block needs a few blocks, which large tables leave no time for.
+    The method is not tuned again on further blocks. An interval for the next block needs a few blocks, and on
+    large tables there is no time to run all methods on them.
     """
     scores = [float(one.score) for one in outcomes if one.score is not None]
     longest = outcomes[0].one_fit_seconds
     for number in range(len(outcomes), study.splits.most or 0):
-        end = 1.0 if len(scores) < FEWEST_BLOCKS else END_OF_BLOCKS
+        end = 1.0 if len(scores) < MIN_BLOCKS else END_OF_BLOCKS
         if clock.timed and clock.left(end) < longest:
             break
         scores.append(_score(study, method, candidate, outcomes[0], number))
@@ -41,7 +47,7 @@ def block_scores(
 
 
 def _score(
-    study: Setting, method: Method, candidate: Candidate, first: Outcome, number: int
+    study: StudyContext, method: Method, candidate: Candidate, first: Outcome, number: int
 ) -> float:
     split = study.splits.split(number)
     rows, _ = training_rows(study, method, split.train, None, first)
@@ -53,7 +59,7 @@ def _score(
         )
     X, metric = take(study.X, split.test), study.metric
     parts = [
-        answer_of(model, X.iloc[at : at + ROWS_AT_A_TIME], metric)
+        predictions_for(model, X.iloc[at : at + ROWS_AT_A_TIME], metric)
         for at in range(0, len(X), ROWS_AT_A_TIME)
     ]
     decision = Decision(metric.classes, metric.positive, first.threshold, metric.costs)

@@ -1,4 +1,4 @@
-"""The order in which methods are tried, and the weight of each when time is shared out."""
+"""The order in which methods are run, and the weight of each when the time is divided."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from bosquet.study.methods.method import INCUMBENT, Method
 
-# What a method's time is worth against the others', and with it the order: the constant, what is cheap and
-# readable (but gradient boosting with default settings before them), then what is most often best, then the
-# rest. What a method leaves is the others': a cheap one loses nothing by a large share.
-_WORTH = {
+# Weight of each method when the time is divided, in the order in which methods are run: the constant,
+# gradient boosting with default hyper-parameters, fast interpretable methods, methods that are often the
+# best, the rest. Time that a method does not use goes to the others, so a large share for a fast method costs
+# nothing.
+_TIME_WEIGHTS = {
     "constant": 0.5,
     INCUMBENT: 4.0,
     "nearest-barycentre": 1.0,
@@ -35,22 +36,22 @@ _WORTH = {
     "svr-linear": 0.6,
     "super-learner": 4.0,
 }
-_WORTH_OF_OTHERS = 0.5
+_OTHER_TIME_WEIGHT = 0.5
 
 
 def in_order(methods: Iterable[Method]) -> list[Method]:
-    """The methods by what is to be known first; those not known here keep their order, behind the others.
+    """Return the methods in the order in which they are run.
 
-    Last are those that combine others.
+    Methods without a weight of their own follow the others. Methods that combine others come last.
     """
-    places = {name: place for place, name in enumerate(_WORTH)}
+    positions = {name: position for position, name in enumerate(_TIME_WEIGHTS)}
 
-    def place(method: Method) -> tuple[bool, int]:
-        return method.combines is not None, places.get(method.name, len(places))
+    def key(method: Method) -> tuple[bool, int]:
+        return method.combines is not None, positions.get(method.name, len(positions))
 
-    return sorted(methods, key=place)
+    return sorted(methods, key=key)
 
 
-def worth(method: Method) -> float:
-    """The weight of a method when time is shared out."""
-    return _WORTH.get(method.name, _WORTH_OF_OTHERS)
+def time_weight(method: Method) -> float:
+    """Return the weight of a method when the time is divided."""
+    return _TIME_WEIGHTS.get(method.name, _OTHER_TIME_WEIGHT)

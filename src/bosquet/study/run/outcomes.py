@@ -1,4 +1,4 @@
-"""What came of one method on one split, and how it is written down."""
+"""The outcome of one method on one split, and its JSON form."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bosquet.study.record import Curve, HeldOut, Status, plain
+from bosquet.study.record import CurveRecord, HeldOut, Status, to_json_types
 
-# How a method was tuned on a split: over all its candidates, over those next to the first split's choice,
-# or not at all, with the first split's choice.
+# How a method was tuned on a split: over all its candidates ("all"), over the candidates next to the choice
+# of the first split ("near"), or not at all, with the choice of the first split ("same").
 How = Literal["all", "near", "same"]
 
 
 @dataclass
 class Outcome:
-    """A method on a split: its score there and everything the table and the page want to know."""
+    """Scores, times, hyper-parameters and predictions of one method on one split."""
 
     method: str
     split: int
@@ -28,30 +28,30 @@ class Outcome:
     rows_used: int = 0
     subsampled: bool = False
     setting: dict[str, Any] = field(default_factory=dict)
-    curve: Curve | None = None
+    curve: CurveRecord | None = None
     score: float | None = None
     metrics: dict[str, float] = field(default_factory=dict)
-    seconds: float = 0.0  # all of it
+    seconds: float = 0.0  # in total
     fit_seconds: float = 0.0  # tuning and fitting
-    one_fit_seconds: float = 0.0  # about
-    decision_seconds: float = 0.0  # finding the threshold
-    judge_seconds: float = 0.0  # predicting the test rows
+    one_fit_seconds: float = 0.0  # one fit, approximately
+    decision_seconds: float = 0.0  # choosing the threshold
+    judge_seconds: float = 0.0  # predicting and scoring the test rows
     predict_microseconds: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
     threshold: float | None = None
-    finished: bool = True  # False where the time limit cut its rounds or its last fit short
+    finished: bool = True  # False if the time limit ended its rounds or its final fit early
     held_out: HeldOut | None = None
-    answer: np.ndarray | None = None  # float32, of the first split's test rows
+    answer: np.ndarray | None = None  # predictions for the test rows of the first split, float32
 
     def to_json(self) -> dict[str, Any]:
-        """The outcome as JSON, the answers as compressed text."""
+        """Return the outcome as JSON types; predictions become compressed text."""
         state = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         state["answer"] = None if self.answer is None else _packed(self.answer)
-        return plain(state)
+        return to_json_types(state)
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> Outcome:
-        """The outcome that `to_json` wrote."""
+        """Return the outcome from the result of `to_json`."""
         known = {entry.name for entry in fields(cls)}
         outcome = cls(**{key: value for key, value in state.items() if key in known})
         if state.get("answer") is not None:
@@ -59,8 +59,8 @@ class Outcome:
         return outcome
 
 
-def _packed(answer: np.ndarray) -> dict[str, Any]:
-    data = np.ascontiguousarray(answer, dtype="<f4")
+def _packed(predictions: np.ndarray) -> dict[str, Any]:
+    data = np.ascontiguousarray(predictions, dtype="<f4")
     text = base64.b64encode(zlib.compress(data.tobytes(), 1)).decode()
     return {"shape": list(data.shape), "float32": text}
 

@@ -1,4 +1,4 @@
-"""What a study says while it runs: a line for each method that is finished."""
+"""Progress messages of a study: one line per finished method."""
 
 from __future__ import annotations
 
@@ -6,48 +6,59 @@ import sys
 from typing import Any, TextIO
 
 from bosquet.study.methods.method import Method
-from bosquet.study.metrics.formatting import figure
+from bosquet.study.metrics.formatting import format_score
 from bosquet.study.metrics.scoring import Metric
-from bosquet.study.run.clock import Clock, in_words
+from bosquet.study.run.clock import StudyClock, format_seconds
 from bosquet.study.run.outcomes import Outcome
 
 
-class Teller:
-    """Lines on the standard error; none with verbose=0, each method on every split with verbose=2."""
+class ProgressReporter:
+    """Print progress to standard error.
+
+    verbose=0 prints nothing, verbose=1 one line per method on the first split and one line per further split,
+    verbose=2 one line per method on every split.
+    """
 
     def __init__(
-        self, verbose: int, clock: Clock, metric: Metric, width: int, stream: TextIO | None = None
+        self,
+        verbose: int,
+        clock: StudyClock,
+        metric: Metric,
+        width: int,
+        stream: TextIO | None = None,
     ):
         self.verbose, self.clock, self.metric = int(verbose), clock, metric
-        self.width = width  # of the longest title
+        self.width = width  # characters of the longest title
         self.stream = stream or sys.stderr
         self.best: float | None = None
         self.split: int | None = None
-        self.here: list[tuple[float, str]] = []  # scores on a split after the first
+        self.split_scores: list[tuple[float, str]] = []  # scores and titles of the current split
 
-    def say(self, text: str) -> None:
-        """One line."""
+    def write(self, text: str) -> None:
+        """Print one line."""
         if self.verbose:
             print(text, file=self.stream, flush=True)
 
     def outcome(self, method: Method, outcome: Outcome, waiting: int) -> None:
-        """The line of a method on the first split, and of each later split one line for all."""
+        """Report the outcome of a method; `waiting` methods follow on the same split."""
         if not self.verbose:
             return
         if outcome.split != self.split:
-            self.split, self.here = outcome.split, []
+            self.split, self.split_scores = outcome.split, []
             if outcome.split == 0 or self.verbose > 1:
-                self.say(f"split {outcome.split + 1}{_tuned(outcome)}")
+                self.write(f"split {outcome.split + 1}{_tuned(outcome)}")
         if outcome.split == 0 or self.verbose > 1:
-            self.say(self._line(method, outcome, waiting))
+            self.write(self._line(method, outcome, waiting))
             return
         if outcome.score is not None:
-            self.here.append((outcome.score, method.title))
-        if not waiting and self.here:
-            self.here.sort(reverse=self.metric.higher_is_better)
-            best = "; ".join(f"{title} {figure(score)}" for score, title in self.here[:3])
-            left = f"  {in_words(max(self.clock.left(), 0))} left" if self.clock.timed else ""
-            self.say(f"split {outcome.split + 1}{_tuned(outcome)}: {best}{left}")
+            self.split_scores.append((outcome.score, method.title))
+        if not waiting and self.split_scores:
+            self.split_scores.sort(reverse=self.metric.higher_is_better)
+            best = "; ".join(
+                f"{title} {format_score(score)}" for score, title in self.split_scores[:3]
+            )
+            left = f"  {format_seconds(max(self.clock.left(), 0))} left" if self.clock.timed else ""
+            self.write(f"split {outcome.split + 1}{_tuned(outcome)}: {best}{left}")
 
     def _line(self, method: Method, outcome: Outcome, waiting: int) -> str:
         title = f"  {method.title:<{self.width}}"
@@ -58,8 +69,8 @@ class Teller:
             self.best = outcome.score
         mark = "  best so far" if outcome.split == 0 and leads else ""
         parts = [
-            f"{title}  {self.metric.title} {figure(outcome.score):<9}",
-            f"{in_words(outcome.seconds):>7}",
+            f"{title}  {self.metric.title} {format_score(outcome.score):<9}",
+            f"{format_seconds(outcome.seconds):>7}",
             self._left(waiting),
         ]
         rows = f"  on {outcome.rows_used:,} rows" if outcome.subsampled else ""
@@ -68,17 +79,20 @@ class Teller:
 
     def _left(self, waiting: int) -> str:
         if self.clock.timed:
-            return f"{in_words(max(self.clock.left(), 0)):>7} left"
+            return f"{format_seconds(max(self.clock.left(), 0)):>7} left"
         return f"{waiting:>3} waiting"
 
 
 def _tuned(outcome: Outcome) -> str:
-    ways = {"near": ", tuned near the first choice", "same": ", with the first choice"}
-    return ways.get(outcome.how, "")
+    texts = {
+        "near": ", tuned near the hyper-parameters of split 1",
+        "same": ", with the hyper-parameters of split 1",
+    }
+    return texts.get(outcome.how, "")
 
 
 def _setting(outcome: Outcome) -> str:
-    """The chosen candidate, as its curve calls it."""
+    """Return the label of the chosen candidate."""
     if outcome.curve is None:
         return ""
     chosen = [point["label"] for point in outcome.curve["points"] if point["chosen"]]
@@ -86,17 +100,17 @@ def _setting(outcome: Outcome) -> str:
 
 
 def introduction(table: Any, metric: Metric, budget: float | None, n_methods: int) -> str:
-    """What is about to be done, in one line."""
+    """Return one line that describes the study before it starts."""
     target = table.target
     n, d = len(table.X), table.X.shape[1] - (table.design.offset_column is not None)
-    kind = "a number"
+    kind = "numeric"
     if target.is_classes:
         kind = f"{len(target.classes)} classes"
         if target.task == "binary":
             label = str(target.classes[target.positive])
-            kind += f", {label!r} looked for ({target.looked_for:.1%})"
-    time = "counted schedule" if budget is None else f"budget {in_words(budget)}"
+            kind += f", positive class {label!r} ({target.positive_share:.1%})"
+    time = "no time limit" if budget is None else f"budget {format_seconds(budget)}"
     return (
-        f"{n:,} rows, {d:,} columns; {target.name}: {kind}; judged by {metric.title}; "
+        f"{n:,} rows, {d:,} columns; target {target.name}: {kind}; metric: {metric.title}; "
         f"{n_methods} {'method' if n_methods == 1 else 'methods'}; {time}"
     )

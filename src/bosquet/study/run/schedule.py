@@ -1,8 +1,8 @@
-"""Who is tried when, and for how long.
+"""The schedule of a study: which method runs when, on which split, and for how long.
 
-A round tries every method on one split. The first round tunes; what time it leaves goes to further rounds on
-other splits, whole ones always, so that methods are compared on the same splits. Without a budget the
-schedule is counted: every round tunes over all candidates, and nothing depends on the clock.
+A round runs every method on one split. The methods are tuned in the first round. The remaining time is used
+for further rounds on other splits; an unfinished round is discarded, so that all methods are compared on the
+same splits. Without a budget every round tunes over all candidates, and the result does not depend on time.
 """
 
 from __future__ import annotations
@@ -13,78 +13,81 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from bosquet.study.methods.candidates import candidate_with, neighbours
+from bosquet.study.methods.candidates import adjacent_candidates, candidate_with
 from bosquet.study.methods.method import (
     BAYES_RULE,
     INCUMBENT,
     Candidate,
-    Chosen,
+    ChosenCandidate,
     Method,
     TableShape,
     all_rows,
 )
-from bosquet.study.run.checkpoint import Journal
-from bosquet.study.run.clock import Clock, in_words
-from bosquet.study.run.final_model import DEARER, seconds_for_rows
+from bosquet.study.run.checkpoint import Checkpoint
+from bosquet.study.run.clock import StudyClock, format_seconds
+from bosquet.study.run.context import StudyContext
+from bosquet.study.run.final_model import TIME_MARGIN, seconds_for_rows
+from bosquet.study.run.fit_times import FitTimeModel
 from bosquet.study.run.machine import SMALL_TABLE
-from bosquet.study.run.order import worth
+from bosquet.study.run.order import time_weight
 from bosquet.study.run.outcomes import How, Outcome
-from bosquet.study.run.pace import Pace
-from bosquet.study.run.trial import Setting, run_trial
-from bosquet.study.table.splits import Split
+from bosquet.study.run.trial import run_trial
+from bosquet.study.table.splits import StudySplit
 
-# Shares of the budget that are used up when: the first round ends, all rounds end. The rest is for
-# explaining the winner and fitting it to all rows; if that takes longer by what was measured, rounds end
-# earlier.
+# Shares of the budget at which the first round and all rounds end. The rest is for explaining the chosen
+# method and fitting it to all rows; rounds end earlier if that fit is predicted to take longer.
 END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.8
-# Further rounds there should be time for; they tune over fewer candidates if that is what it takes.
+# Number of further rounds to leave time for; they tune over fewer candidates if necessary.
 ROUNDS_WANTED = 4
 REPEATS_COUNTED, REPEATS_TIMED = 5, 10
-# Share of the budget that explaining the winner has at least, beside the fit of it to all rows.
+# Least share of the budget for explaining the chosen method, besides its fit to all rows.
 EXPLAINING = 0.05
-# Less than this share of the budget before the rounds must end, and no further method is begun.
+# No further method is started if less than this share of the budget is left for the rounds.
 LEAST_SHARE = 0.02
 NO_TIME = "no time was left for it"
-# Seconds below which a method says nothing of how far over its time it goes; and what is believed at most.
+# Overruns of shorter methods (seconds) are not measured; larger overruns are clipped to this factor.
 MEASURABLE, MOST_OVERRUN = 0.5, 4.0
-# A method is stopped when it takes so many times its share and this share of the budget.
+# A method is stopped if it takes this many times its share, and more than this share of the budget.
 FAR_OVER, LARGEST_SHARE = 3.0, 0.06
 WIDE = 500  # columns
-# Fits that tuning on fewer rows should have time for, and fits of each learner that combining takes.
+# Number of fits that tuning on fewer rows should have time for; fits per learner of a combination.
 FITS_OF_A_SHARE, COMBINING_FITS = 4, 3
-# Share of the budget within which gradient boosting with default settings is fitted, before all others.
+# Share of the budget for gradient boosting with default hyper-parameters, which runs before the others.
 INCUMBENT_SHARE = 0.45
-# Share of the budget for what is tried last; the rest of the first round is worth more as further rounds.
+# Largest share of the budget for combinations of methods, so that time is left for further rounds.
 MOST_FOR_COMBINING = 0.08
 
 
 @dataclass
 class Schedule:
-    """Runs the rounds and keeps what came of them.
+    """Run the rounds of a study and store the outcomes.
 
     Attributes
     ----------
-    splits : of the rounds that were finished
-    fitted : the estimator of the method that leads on the first split, by its name
-    notes : what a reader should know of rounds left out or cut short
+    splits : list of StudySplit
+        The splits of the finished rounds.
+    fitted : dict
+        The fitted estimator of the best method on the first split, by the name of the method.
+    notes : list of str
+        Notes for the report on skipped or shortened rounds.
     """
 
-    study: Setting
+    study: StudyContext
     methods: Sequence[Method]
-    clock: Clock
-    journal: Journal
+    clock: StudyClock
+    checkpoint: Checkpoint
     repeats: int
-    told: Callable[[Method, Outcome, int], Any] = lambda method, outcome, waiting: None
-    overrun: float = 1.0  # seconds taken for each second given, lately
-    splits: list[Split] = field(default_factory=list)
+    report: Callable[[Method, Outcome, int], Any] = lambda method, outcome, waiting: None
+    overrun: float = 1.0  # moving average of the ratio of used to allotted seconds
+    splits: list[StudySplit] = field(default_factory=list)
     fitted: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.pace = Pace(self.study.shape)
+        self.fit_times = FitTimeModel(self.study.shape)
 
     def run(self) -> None:
-        """All the rounds there is time for."""
+        """Run as many rounds as time allows."""
         self._first_round()
         used: How = "all"
         most = self.study.splits.most
@@ -95,21 +98,22 @@ class Schedule:
             used = how
         self._note_rounds(used)
 
-    def split(self, number: int) -> Split:
-        """The split of a round."""
+    def split(self, number: int) -> StudySplit:
+        """Return the split of a round."""
         return self.study.splits.split(number)
 
     def outcomes(self, method: Method) -> list[Outcome]:
-        """What came of a method, round by round."""
-        found = [self.journal.get(split.number, method.name) for split in self.splits]
+        """Return the outcomes of a method, one per finished round."""
+        found = [self.checkpoint.get(split.number, method.name) for split in self.splits]
         return [outcome for outcome in found if outcome is not None]
 
-    def told_of_others(
-        self, method: Method, split: Split, seconds: float | None, first: Outcome | None = None
+    def with_combined_candidates(
+        self, method: Method, split: StudySplit, seconds: float | None, first: Outcome | None = None
     ) -> Method:
-        """A method that combines others, with the candidates that follow from what was chosen of them.
+        """Return a method that combines others with candidates made of the tuned methods.
 
-        Under a clock it combines the same ones as in its `first` outcome.
+        Other methods are returned unchanged. With a time limit the method combines the same learners as in
+        its `first` outcome.
         """
         if method.combines is None:
             return method
@@ -121,117 +125,117 @@ class Schedule:
         shape = replace(self.study.shape, n_rows=len(split.train))
         try:
             candidates = list(method.combines(shape, chosen, seconds))
-        except Exception as error:  # of the method's own; its trial tells it
-            return replace(method, candidates=partial(_failing, error))
+        except Exception as error:  # raised again in the trial, which reports it as a failure
+            return replace(method, candidates=partial(_raise, error))
         if not candidates:
             return method
         return replace(method, candidates=lambda shape: candidates, rows_affordable=all_rows)
 
-    def _chosen_of_others(self, split: Split) -> dict[str, Chosen]:
-        """What was chosen on a split of the methods that could afford all of its training rows."""
+    def _chosen_of_others(self, split: StudySplit) -> dict[str, ChosenCandidate]:
+        """Return the chosen candidates on a split of the methods that were fitted to all training rows."""
         chosen = {}
-        for other, outcome in self._going(split.number):
+        for other, outcome in self._done_methods(split.number):
             if other.combines or other.name == BAYES_RULE or outcome.subsampled:
                 continue
             shape = replace(self.study.shape, n_rows=outcome.rows_used)
-            with suppress(Exception):  # a method that cannot be made again is not combined
+            with suppress(Exception):  # a method whose candidate cannot be rebuilt is not combined
                 candidate = candidate_with(other, shape, outcome.setting)
                 if candidate is not None:
-                    chosen[other.name] = Chosen(candidate, outcome.one_fit_seconds)
+                    chosen[other.name] = ChosenCandidate(candidate, outcome.one_fit_seconds)
         return chosen
 
     # ---------------------------------------------------------------- rounds
     def _first_round(self) -> None:
-        """Every method on the first split; of large tables first those that can use all training rows."""
+        """Run every method on the first split; on large tables, methods that can use all rows run first."""
         split = self.split(0)
         self.splits.append(split)
         late = []
-        for place, method in enumerate(self.methods):
-            outcome = self.journal.get(0, method.name)
-            if outcome is None and place > 1 and self._is_late():
+        for position, method in enumerate(self.methods):
+            outcome = self.checkpoint.get(0, method.name)
+            if outcome is None and position > 1 and self._is_late():
                 outcome = self._added(Outcome(method.name, 0, "not reached", NO_TIME))
             if outcome is None and self._is_expensive(method, split):
                 late.append(method)
                 continue
             if outcome is None:
                 rows = len(split.train) if self.chooses_rows else None
-                outcome = self._first_trial(method, self.methods[place:], split, rows)
-            self.pace.learn(method, outcome)
-            self.told(method, outcome, len(self.methods) - place - 1 + len(late))
+                outcome = self._first_trial(method, self.methods[position:], split, rows)
+            self.fit_times.update(method, outcome)
+            self.report(method, outcome, len(self.methods) - position - 1 + len(late))
         late.sort(key=lambda method: (method.combines is not None, self._one_fit(method, split)))
-        for place, method in enumerate(late):
-            outcome = self._late_trial(late[place:], split)
-            self.pace.learn(method, outcome)
-            self.told(method, outcome, len(late) - place - 1)
+        for position, method in enumerate(late):
+            outcome = self._late_trial(late[position:], split)
+            self.fit_times.update(method, outcome)
+            self.report(method, outcome, len(late) - position - 1)
 
     def _first_trial(
-        self, method: Method, waiting: Sequence[Method], split: Split, rows: int | None
+        self, method: Method, waiting: Sequence[Method], split: StudySplit, rows: int | None
     ) -> Outcome:
         seconds = self._share(waiting)
         limits: dict[str, Any] = {"seconds": seconds, "at_most": self._at_most(method, seconds)}
-        ready = self.told_of_others(method, split, seconds)
+        ready = self.with_combined_candidates(method, split, seconds)
         outcome, estimator = run_trial(self.study, ready, split, rows=rows, **limits)
         self._keep_leader(outcome, estimator)
         self._learn_overrun(outcome, seconds)
         return self._added(outcome)
 
     def _added(self, outcome: Outcome) -> Outcome:
-        self.journal.add(outcome, self.clock.elapsed())
+        self.checkpoint.add(outcome, self.clock.elapsed())
         return outcome
 
     # ------------------------------------------------------- rows of large tables
     @property
     def chooses_rows(self) -> bool:
-        """Whether methods have all training rows or come late: of large tables, under a clock.
+        """Whether expensive methods are postponed: on large tables with a time limit.
 
-        On others each method finds the rows that it can afford by a trial fit, which are most often all.
+        On smaller tables each method determines by a trial fit how many rows it can afford, usually all.
         """
         shape = self.study.shape
         large = shape.n_rows * shape.n_indicators >= SMALL_TABLE or shape.n_indicators >= WIDE
         return large and self.clock.timed
 
-    def _is_expensive(self, method: Method, split: Split) -> bool:
-        """Whether a fit to all training rows is more than a method's share, or than what is left."""
+    def _is_expensive(self, method: Method, split: StudySplit) -> bool:
+        """Return whether a fit to all training rows exceeds the method's share or half of the time left."""
         budget = self.clock.budget
-        first = method.name == INCUMBENT or method.suits(self.study.shape)
+        first = method.name == INCUMBENT or method.why_unsuited(self.study.shape)
         if not self.chooses_rows or budget is None or first:
             return False
         allowed = min(self._largest_share(method) * budget, self._left() / 2)
         return self._one_fit(method, split) > allowed
 
     def _largest_share(self, method: Method) -> float:
-        """The share of the budget that a method may take where the others leave it."""
-        return max(LARGEST_SHARE, worth(method) / sum(map(worth, self.methods)))
+        """Return the largest share of the budget that a method may use."""
+        return max(LARGEST_SHARE, time_weight(method) / sum(map(time_weight, self.methods)))
 
-    def _one_fit(self, method: Method, split: Split) -> float:
-        """Seconds of one fit to all training rows, or of a combination of others."""
+    def _one_fit(self, method: Method, split: StudySplit) -> float:
+        """Return the predicted seconds of one fit to all training rows, or of a combination of methods."""
         if method.combines is None:
-            return self.pace.seconds(method, len(split.train))
+            return self.fit_times.seconds(method, len(split.train))
         chosen = self._chosen_of_others(split)
-        ready = self.told_of_others(method, split, self._share([method]))
+        ready = self.with_combined_candidates(method, split, self._share([method]))
         if ready is method:
-            return self.pace.seconds(method, len(split.train))
+            return self.fit_times.seconds(method, len(split.train))
         setting = ready.candidates(replace(self.study.shape, n_rows=len(split.train)))[0].setting
         return COMBINING_FITS * sum(
             chosen[name].seconds for name in setting.get("learners", ()) if name in chosen
         )
 
-    def _late_trial(self, late: Sequence[Method], split: Split) -> Outcome:
-        """A method that was too expensive: on all rows if it no longer is, or on as many as it can afford."""
+    def _late_trial(self, late: Sequence[Method], split: StudySplit) -> Outcome:
+        """Run a postponed method: on all rows if there is time now, else on as many as it can afford."""
         method, budget, seconds = late[0], self.clock.budget, self._share(late)
         assert budget is not None
         assert seconds is not None
         if not self._is_late() and not self._is_expensive(method, split):
             return self._first_trial(method, late, split, len(split.train))
         if method.combines or self.clock.left(END_OF_FIRST_ROUND) < LEAST_SHARE * budget:
-            one_fit = in_words(self._one_fit(method, split))
+            one_fit = format_seconds(self._one_fit(method, split))
             why = f"one fit to all {len(split.train):,} training rows would take about {one_fit}"
             return self._added(Outcome(method.name, 0, "not reached", why))
-        rows = self.pace.rows(method, seconds / FITS_OF_A_SHARE)
+        rows = self.fit_times.rows(method, seconds / FITS_OF_A_SHARE)
         return self._first_trial(method, late, split, rows)
 
     def _left(self) -> float:
-        """Seconds until all rounds must end: the leader is to be fitted to all rows, and explained."""
+        """Return the seconds until all rounds must end, so that there is time for the final fit."""
         budget = self.clock.budget
         left = self.clock.left(END_OF_ROUNDS)
         leader = self._leader()
@@ -242,9 +246,9 @@ class Schedule:
         return min(left, self.clock.left(1 - EXPLAINING) - final)
 
     def _leader(self) -> tuple[Method, Outcome] | None:
-        """The method with the best score on the first split so far."""
+        """Return the method with the best score on the first split so far."""
         best: tuple[Method, Outcome] | None = None
-        for method, outcome in self._going():
+        for method, outcome in self._done_methods():
             if outcome.score is None or method.name == BAYES_RULE:
                 continue
             if best is None or self.study.metric.better(outcome.score, best[1].score):  # type: ignore[arg-type]
@@ -256,28 +260,29 @@ class Schedule:
         return budget is not None and self._left() < LEAST_SHARE * budget
 
     def _at_most(self, method: Method, seconds: float | None) -> float | None:
-        """When a method is stopped: far over its share, and before it is at the winner's expense.
+        """Return the hard time limit of a method, or None.
 
-        Of large and wide tables, where a single fit may take minutes; on others folds are better tried side
-        by side, and members of an ensemble too.
+        The limit is far above the share of the method, and at most half of the time left. It is set only on
+        large or wide tables, where a single fit may take minutes. It rules out parallel fits, which are more
+        useful on smaller tables.
         """
         if seconds is None or self.clock.budget is None or not self.chooses_rows:
             return None
         if method.name == INCUMBENT:
             return seconds
         generous = max(FAR_OVER * seconds, self._largest_share(method) * self.clock.budget)
-        half = self._left() / 2  # the others are to have a chance
+        half = self._left() / 2  # leaves time for the other methods
         return max(min(generous, half), LEAST_SHARE * self.clock.budget)
 
     def _share(self, waiting: Sequence[Method]) -> float | None:
-        """The seconds of the first method that waits, in proportion to what the methods are worth."""
+        """Return the seconds of the first waiting method, in proportion to the weights of the methods."""
         if self.clock.budget is None:
             return None
         if waiting[0].name == INCUMBENT:
             return INCUMBENT_SHARE * self.clock.budget
-        suited = [method for method in waiting[1:] if not method.suits(self.study.shape)]
-        share = worth(waiting[0]) / (worth(waiting[0]) + sum(map(worth, suited)))
-        # Where the first round is late, it takes from the others.
+        suited = [method for method in waiting[1:] if not method.why_unsuited(self.study.shape)]
+        share = time_weight(waiting[0]) / (time_weight(waiting[0]) + sum(map(time_weight, suited)))
+        # If the first round is late, it uses time of the further rounds.
         left = max(self.clock.left(END_OF_FIRST_ROUND), self._left() / 3)
         seconds = max(left, 0.0) * share / self.overrun
         if waiting[0].combines:
@@ -285,47 +290,47 @@ class Schedule:
         return seconds
 
     def _learn_overrun(self, outcome: Outcome, seconds: float | None) -> None:
-        """How far methods go over their time here: a limit is soft, and machines are busy."""
-        # Of large tables the pace tells what a method takes before it is begun.
+        """Update the average overrun: limits are soft, and the machine may be busy."""
+        # On large tables `fit_times` predicts the duration of a method before it is started.
         timed = outcome.status == "done" and outcome.seconds > MEASURABLE
         if seconds and timed and not self.chooses_rows:
             ratio = min(max(outcome.seconds / seconds, 1.0), MOST_OVERRUN)
             self.overrun += (ratio - self.overrun) / 4
 
     def _round(self, number: int, how: How) -> bool:
-        """Another round of all methods; False if time ran out and it was given up."""
+        """Run a further round of all methods; return False if time ran out and the round was discarded."""
         split = self.split(number)
-        going = self._repeated()
-        for place, (method, first) in enumerate(going):
-            if (number, method.name) in self.journal:
+        active = self._repeated_methods()
+        for position, (method, first) in enumerate(active):
+            if (number, method.name) in self.checkpoint:
                 continue
-            if self.clock.timed and self._estimate(going[place:], how) > 1.5 * self.clock.left(
+            if self.clock.timed and self._estimate(active[position:], how) > 1.5 * self.clock.left(
                 END_OF_ROUNDS
             ):
-                self.journal.drop_round(number)
+                self.checkpoint.drop_round(number)
                 return False
             seconds = None if not self.clock.timed else max(first.seconds, 0.2)
-            ready = self.told_of_others(method, split, seconds, first)
+            ready = self.with_combined_candidates(method, split, seconds, first)
             outcome, _ = run_trial(self.study, ready, split, seconds=seconds, how=how, first=first)
-            self.journal.add(outcome, self.clock.elapsed())
-            self.told(method, outcome, len(going) - place - 1)
+            self.checkpoint.add(outcome, self.clock.elapsed())
+            self.report(method, outcome, len(active) - position - 1)
         self.splits.append(split)
         return True
 
-    def _repeated(self) -> list[tuple[Method, Outcome]]:
-        """The methods of further rounds; of large tables those that can use all training rows."""
-        going = self._going()
-        return [pair for pair in going if not (self.chooses_rows and pair[1].subsampled)]
+    def _repeated_methods(self) -> list[tuple[Method, Outcome]]:
+        """Return the methods of further rounds; on large tables only those that use all training rows."""
+        active = self._done_methods()
+        return [pair for pair in active if not (self.chooses_rows and pair[1].subsampled)]
 
-    def _going(self, number: int = 0) -> list[tuple[Method, Outcome]]:
-        """The methods that a round, or the first, has not stopped, with what came of them there."""
-        pairs = [(method, self.journal.get(number, method.name)) for method in self.methods]
+    def _done_methods(self, number: int = 0) -> list[tuple[Method, Outcome]]:
+        """Return the methods that were finished in a round (default: the first), with their outcomes."""
+        pairs = [(method, self.checkpoint.get(number, method.name)) for method in self.methods]
         return [(method, first) for method, first in pairs if first and first.status == "done"]
 
     def _how(self, number: int, so_far: How) -> How | None:
-        """How the next rounds are to tune, no better than those so far; None if there is no time for one."""
-        going = self._repeated()
-        if not going:
+        """Return how the next rounds tune, with no more candidates than so far; None if there is no time."""
+        active = self._repeated_methods()
+        if not active:
             return None
         if not self.clock.timed:
             return "all"
@@ -333,14 +338,14 @@ class Schedule:
         left = self._left()
         ways: tuple[How, ...] = ("all", "near", "same")
         for how in ways[ways.index(so_far) :]:
-            if left >= max(wanted, 1) * self._estimate(going, how):
+            if left >= max(wanted, 1) * self._estimate(active, how):
                 return how
-        return "same" if left >= self._estimate(going, "same") else None
+        return "same" if left >= self._estimate(active, "same") else None
 
-    def _estimate(self, going: Sequence[tuple[Method, Outcome]], how: How) -> float:
-        """Seconds that a round of these methods takes."""
+    def _estimate(self, active: Sequence[tuple[Method, Outcome]], how: How) -> float:
+        """Return the predicted seconds of a round of these methods."""
         total = 0.0
-        for method, first in going:
+        for method, first in active:
             latest = self._latest(method, how)
             if latest is not None:
                 total += latest
@@ -351,29 +356,29 @@ class Schedule:
         return total
 
     def _reduced(self, method: Method, first: Outcome, how: How) -> float:
-        """Seconds of a method that is tuned over fewer candidates than in the first round, or not at all."""
-        # Machines are busy, and of bagged methods what one fit takes is a mean over candidates.
-        one_fit = min(first.fit_seconds, DEARER * first.one_fit_seconds)
-        if how == "same":  # the threshold as well
+        """Return the predicted seconds of a method that is tuned over fewer candidates, or not at all."""
+        # The margin is for a busy machine, and because `one_fit_seconds` may be a mean over candidates.
+        one_fit = min(first.fit_seconds, TIME_MARGIN * first.one_fit_seconds)
+        if how == "same":  # the threshold of the first split is used too
             return first.judge_seconds + one_fit
         rest = first.decision_seconds + first.judge_seconds
         if method.combines:
             return rest + first.fit_seconds
         shape = replace(self.study.shape, n_rows=first.rows_used)
         candidates = list(method.candidates(shape))
-        near = len(neighbours(candidates, first.setting))
+        near = len(adjacent_candidates(candidates, first.setting))
         return rest + max(one_fit, first.fit_seconds * near / len(candidates))
 
     def _latest(self, method: Method, how: How) -> float | None:
-        """What the method took when it was last tuned in this way."""
+        """Return the seconds of the method when it was last tuned like this, or None."""
         for split in reversed(self.splits[1:]):
-            outcome = self.journal.get(split.number, method.name)
+            outcome = self.checkpoint.get(split.number, method.name)
             if outcome is not None and outcome.how == how:
                 return outcome.seconds
         return None
 
     def _keep_leader(self, outcome: Outcome, estimator: Any) -> None:
-        """Keep the estimator of the best score so far, which may have to be explained."""
+        """Keep the estimator with the best score so far, which may be explained later."""
         if outcome.score is None or estimator is None:
             return
         leader = self._leader()
@@ -385,21 +390,22 @@ class Schedule:
         n = len(self.splits)
         if n < self.repeats:
             self.notes.append(
-                f"Time allowed {n} of {self.repeats} splits."
+                f"There was time for {n} of {self.repeats} splits."
                 if n > 1
-                else "Time allowed one split."
+                else "There was time for one split only."
             )
         if how == "near":
             self.notes.append(
-                "From the second split on methods were tuned over the first split's choice and its"
-                " neighbours."
+                "From the second split on, methods were tuned only over the hyper-parameters chosen on the"
+                " first split and their neighbours."
             )
         elif how == "same":
             self.notes.append(
-                "From the second split on methods kept the setting chosen on the first split, whose"
-                " training rows are test rows there: a small advantage that all methods share."
+                "From the second split on, methods kept the hyper-parameters chosen on the first split. Test"
+                " rows of these splits were training rows of the first one, so the scores are slightly"
+                " optimistic, for all methods alike."
             )
 
 
-def _failing(error: Exception, shape: TableShape) -> list[Candidate]:
+def _raise(error: Exception, shape: TableShape) -> list[Candidate]:
     raise error

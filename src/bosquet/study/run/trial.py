@@ -1,100 +1,61 @@
-"""One method on one split: tuned and fitted on the training rows, judged on the test rows."""
+"""One method on one split: tuned and fitted on the training rows, scored on the test rows."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet.study.methods.candidates import Unseen, candidate_with, from_the_middle, neighbours
+from bosquet.study.methods.candidates import (
+    HeldOutPredictions,
+    adjacent_candidates,
+    candidate_with,
+    middle_first,
+)
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
-from bosquet.study.metrics.scoring import Metric, MetricError, answer_of
-from bosquet.study.record import Curve, plain
-from bosquet.study.run.machine import give_back_memory
+from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.metrics.scoring import Metric, MetricError, predictions_for
+from bosquet.study.record import CurveRecord, to_json_types
+from bosquet.study.run.context import StudyContext
+from bosquet.study.run.machine import release_memory
 from bosquet.study.run.outcomes import How, Outcome
-from bosquet.study.run.test_curves import held_out
+from bosquet.study.run.test_curves import held_out_record
+from bosquet.study.run.training_rows import FOLDS, fewest_rows, training_rows
 from bosquet.study.table.design import Design
-from bosquet.study.table.design_splits import Splits
 from bosquet.study.table.frames import take
-from bosquet.study.table.splits import Split, seed_of, subsample
-from bosquet.study.table.target import Target
-from bosquet.study.tuning.halving import halved
+from bosquet.study.table.splits import StudySplit, seed_of
+from bosquet.study.tuning.halving import successive_halving
 from bosquet.study.tuning.thresholds import (
     Decision,
     choose_decision,
+    default_decision,
     needs_threshold,
-    plain_decision,
-    unseen_answers,
+    out_of_sample_predictions,
 )
 from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
-from bosquet.study.tuning.validation import FEWEST_BAGS, suits_way
+from bosquet.study.tuning.validation import FEWEST_BAGS
 
 if TYPE_CHECKING:
     from bosquet.study.tuning.tuner import Tuned
 
-FOLDS = 5
-# Without a budget one fit is allowed about so many seconds; beyond it the method gets fewer rows.
-SECONDS_OF_A_COUNTED_FIT = 20.0
-# A subsample has so many values at least, and so many rows where there are few columns: what a method makes
-# of less says little of it.
-FEWEST_VALUES, FEWEST_ROWS, ROWS_ENOUGH = 1_000_000, 200, 2000
-# Rows are worth more than candidates: a method gets a subsample only if on all rows it could try no more
-# than one in so many of its candidates.
-FEWER_CANDIDATES = 4
-LONGEST_MESSAGE = 300
+LONGEST_MESSAGE = 300  # characters
 ROWS_AT_A_TIME = 1024
 LEAST_SECONDS = 0.01
-# Shares of a method's hard limit for finding its threshold, and for predicting the test rows, whatever its
-# fits took: a model that is not scored is lost.
-LIMIT_OF_DECIDING, LIMIT_OF_JUDGING = 0.25, 0.5
+# Shares of the hard limit of a method for choosing its threshold and for scoring the test rows. They are
+# granted even if the fits used all the time, because a model without a score is lost.
+LIMIT_OF_DECIDING, LIMIT_OF_SCORING = 0.25, 0.5
 
 STOPPED_ON = "stopped by the time limit: fitted to {:,} rows"
 
 
-@dataclass
-class Setting:
-    """What all trials of a study share."""
-
-    X: Any  # pandas frame
-    target: Target
-    metric: Metric
-    metrics: list[Metric]
-    shape: TableShape  # of the whole table
-    random_state: int
-    n_jobs: int | None = None
-    tune_by: dict[str, str] = field(
-        default_factory=dict
-    )  # a way to tune each method, if not its own
-    candidates: dict[str, Candidate] = field(default_factory=dict)  # chosen on the first split
-    design: Design = field(default_factory=Design)
-
-    @property
-    def splits(self) -> Splits:
-        return Splits(self.design, self.y, self.random_state, self.target.is_classes)
-
-    def weight(self, rows: np.ndarray) -> np.ndarray | None:
-        """The weights of some rows."""
-        return None if self.design.weight is None else self.design.weight[rows]
-
-    def way(self, method: Method, shape: TableShape) -> str | None:
-        """How the user wants a method tuned; None is its own way, also where another is not for it."""
-        by = self.tune_by.get(method.name)
-        return by if by is not None and suits_way(method, method.candidates(shape), by) else None
-
-    @property
-    def y(self) -> np.ndarray:
-        return self.target.y
-
-
 def run_trial(
-    study: Setting,
+    study: StudyContext,
     method: Method,
-    split: Split,
+    split: StudySplit,
     *,
     seconds: float | None = None,
     at_most: float | None = None,
@@ -102,13 +63,23 @@ def run_trial(
     first: Outcome | None = None,
     rows: int | None = None,
 ) -> tuple[Outcome, Any]:
-    """The outcome, and the fitted estimator where there is one.
+    """Run a method on a split; return the outcome and the fitted estimator (None if there is none).
 
-    `rows` is the number of training rows to use, if the method is not to find out itself what it can afford.
+    An error of the method is stored in the outcome and does not end the study.
 
-    `seconds` is what the method should take, `at_most` when its fits are stopped: it then keeps what it
-    has, and is "stopped" if that is nothing. An error inside a method is its own: the outcome has it, and
-    the study goes on.
+    Parameters
+    ----------
+    seconds : float or None, default=None
+        Soft time limit.
+    at_most : float or None, default=None
+        Hard time limit at which fits are stopped. The method keeps the best model so far; without one its
+        status is "stopped".
+    how : {"all", "near", "same"}, default="all"
+        How the method is tuned, see `How`.
+    first : Outcome or None, default=None
+        The outcome on the first split, for further splits.
+    rows : int or None, default=None
+        Number of training rows. By default the method determines how many it can afford.
     """
     began = time.perf_counter()
     outcome = Outcome(method.name, split.number, "failed", how=how)
@@ -117,33 +88,35 @@ def run_trial(
         warnings.simplefilter("always")
         try:
             limits = (seconds, at_most)
-            estimator = _tried(study, method, split, limits, how, first, outcome, rows)
+            estimator = _tune_fit_and_score(study, method, split, limits, how, first, outcome, rows)
         except OutOfTime as stopped:
             outcome.status, outcome.message = "stopped", str(stopped)
-        except MetricError:  # not the method's fault
+        except MetricError:  # an error of the metric, not of the method
             raise
         except MemoryError:
-            outcome.message = "out of memory; give it fewer rows"
+            outcome.message = "out of memory; pass fewer rows"
         except Exception as error:
             outcome.message = _one_line(f"{type(error).__name__}: {error}")
     if outcome.status == "done":
-        outcome.message = _one_line("; ".join(filter(None, [outcome.message, *_said(raised)])))
-    give_back_memory(broken_off=outcome.status in ("stopped", "failed"))
+        outcome.message = _one_line(
+            "; ".join(filter(None, [outcome.message, *_warning_texts(raised)]))
+        )
+    release_memory(interrupted=outcome.status in ("stopped", "failed"))
     outcome.seconds = time.perf_counter() - began
     return outcome, estimator
 
 
-def _tried(
-    study: Setting,
+def _tune_fit_and_score(
+    study: StudyContext,
     method: Method,
-    split: Split,
+    split: StudySplit,
     limits: tuple[float | None, float | None],
     how: How,
     first: Outcome | None,
     outcome: Outcome,
     size: int | None,
 ) -> Any:
-    unsuited = method.suits(replace(study.shape, n_rows=len(split.train)))
+    unsuited = method.why_unsuited(replace(study.shape, n_rows=len(split.train)))
     if unsuited:
         outcome.status, outcome.message = "unsuited", unsuited
         return None
@@ -152,13 +125,13 @@ def _tried(
     X, y = take(study.X, rows), study.y[rows]
     began = time.perf_counter()
     design = study.design.take(rows)
-    fit = _fitted(study, method, X, y, design, shape, split, limits, how, first, outcome)
+    fit = _fit_candidate(study, method, X, y, design, shape, split, limits, how, first, outcome)
     estimator, fitted = fit.estimator, time.perf_counter()
-    if outcome.rows_used < len(rows):  # the fits to all of them were stopped
+    if outcome.rows_used < len(rows):  # the fits to all rows were stopped, and a subsample was used
         rows, _ = training_rows(study, method, split.train, None, outcome)
         X, y, design = take(study.X, rows), study.y[rows], study.design.take(rows)
     outcome.fit_seconds = fitted - began
-    outcome.setting = plain(fit.candidate.setting)
+    outcome.setting = to_json_types(fit.candidate.setting)
     spare = None if limits[1] is None else LIMIT_OF_DECIDING * limits[1]
     decision = _decision(study, fit, X, y, design, split, spare, first if how == "same" else None)
     outcome.threshold = decision.threshold
@@ -166,90 +139,38 @@ def _tried(
     outcome.decision_seconds = decided - fitted
     spare = limits[1]
     if spare is not None:
-        spare = max(LIMIT_OF_JUDGING * spare, spare - outcome.fit_seconds)
+        spare = max(LIMIT_OF_SCORING * spare, spare - outcome.fit_seconds)
     with stopped_after(spare):
-        _judge(study, estimator, split, decision, outcome)
+        _score_test_rows(study, estimator, split, decision, outcome)
     outcome.judge_seconds = time.perf_counter() - decided
-    outcome.details = plain(method.details(estimator))
+    outcome.details = to_json_types(method.details(estimator))
     outcome.status = "done"
     return estimator
 
 
-def training_rows(
-    study: Setting,
-    method: Method,
-    train: np.ndarray,
-    seconds: float | None,
-    first: Outcome | None,
-    size: int | None = None,
-) -> tuple[np.ndarray, TableShape]:
-    """The rows that the method can afford: all of them, or a subsample with the classes in their shares."""
-    shape = replace(study.shape, n_rows=len(train))
-    fewest = fewest_rows(shape)
-    if len(train) <= fewest or method.name == INCUMBENT:
-        return train, shape
-    if first is not None:  # the splits are compared with each other
-        affordable = first.rows_used
-    elif size is not None:
-        affordable = size
-    elif seconds is None:
-        affordable = int(method.rows_affordable(shape, SECONDS_OF_A_COUNTED_FIT))
-    else:
-        affordable = _affordable(study, method, train, shape, seconds)
-    affordable = max(affordable, fewest)
-    if affordable >= len(train):
-        return train, shape
-    seed = seed_of(study.random_state, "rows", method.name)
-    chosen = subsample(study.y[train], affordable, seed, stratify=study.target.is_classes)
-    return train[chosen], replace(shape, n_rows=len(chosen))
-
-
-def fewest_rows(shape: TableShape) -> int:
-    """The least subsample of a table that a method is judged by."""
-    values = FEWEST_VALUES // max(shape.n_indicators, 1)
-    return min(max(FEWEST_ROWS, values), ROWS_ENOUGH, shape.n_rows)
-
-
-def _affordable(
-    study: Setting, method: Method, train: np.ndarray, shape: TableShape, seconds: float
-) -> int:
-    from bosquet.study.tuning.tuner import affordable_rows
-
-    return affordable_rows(
-        method,
-        take(study.X, train),
-        study.y[train],
-        shape,
-        seconds * FEWER_CANDIDATES,
-        by=study.way(method, shape),
-        folds=FOLDS,
-        random_state=seed_of(study.random_state, "rows", method.name),
-    )
-
-
 @dataclass(frozen=True)
-class Fit:
-    """A candidate, its fit, and answers of a fit of it to rows that it has not seen."""
+class FittedCandidate:
+    """A candidate, its fitted estimator, and predictions for rows that the candidate was not fitted to."""
 
     candidate: Candidate
     estimator: Any
-    unseen: Unseen | None = None
+    unseen: HeldOutPredictions | None = None
 
 
-def _fitted(
-    study: Setting,
+def _fit_candidate(
+    study: StudyContext,
     method: Method,
     X: Any,
     y: np.ndarray,
     design: Design,
     shape: TableShape,
-    split: Split,
+    split: StudySplit,
     limits: tuple[float | None, float | None],
     how: How,
     first: Outcome | None,
     outcome: Outcome,
-) -> Fit:
-    """The chosen candidate, fitted to the rows given."""
+) -> FittedCandidate:
+    """Choose a candidate and fit it to the given rows."""
     seed = seed_of(study.random_state, "fit", method.name, split.number)
     if first is not None and how == "same":
         candidate = study.candidates.get(method.name) or candidate_with(
@@ -259,24 +180,26 @@ def _fitted(
             began = time.perf_counter()
             estimator = fit_by_design(candidate.make(seed), X, y, design, seed)
             outcome.one_fit_seconds = time.perf_counter() - began
-            return Fit(candidate, estimator)
+            return FittedCandidate(candidate, estimator)
     candidates = list(method.candidates(shape))
     if first is not None and how == "near":
-        candidates = neighbours(candidates, first.setting)
-    tuned, note, used = _tuned(study, method, candidates, X, y, design, shape, limits, seed)
+        candidates = adjacent_candidates(candidates, first.setting)
+    tuned, note, used = _tune_within_limits(
+        study, method, candidates, X, y, design, shape, limits, seed
+    )
     if used < len(y):
         outcome.rows_used, outcome.subsampled = used, True
-    outcome.curve = plain(tuned.curve)
+    outcome.curve = to_json_types(tuned.curve)
     outcome.message = "; ".join(filter(None, [note, tuned.message]))
     outcome.finished = tuned.finished and used == len(y)
-    outcome.one_fit_seconds = tuned.fit_seconds or tuned.seconds / (_fits_of(tuned.curve) + 1)
+    outcome.one_fit_seconds = tuned.fit_seconds or tuned.seconds / (_n_fits(tuned.curve) + 1)
     if split.number == 0:
         study.candidates[method.name] = tuned.candidate
-    return Fit(tuned.candidate, tuned.estimator, tuned.unseen)
+    return FittedCandidate(tuned.candidate, tuned.estimator, tuned.unseen)
 
 
-def _tuned(
-    study: Setting,
+def _tune_within_limits(
+    study: StudyContext,
     method: Method,
     candidates: list[Candidate],
     X: Any,
@@ -286,27 +209,26 @@ def _tuned(
     limits: tuple[float | None, float | None],
     seed: int,
 ) -> tuple[Tuned, str, int]:
-    """A method tuned within its limits, a note if not all candidates had all rows, and the rows it has.
+    """Tune a method within its time limits; return the result, a note for the report and the number of rows.
 
-    If the fits to all rows are stopped and leave nothing, these are the rows of the subsample that candidates
-    were compared on.
+    If all fits to all rows are stopped, the result is that of the subsample used for successive halving.
     """
     from bosquet.study.tuning.tuner import tune
 
     seconds, at_most = limits
     given: dict[str, Any] = {
         "metric": study.metric,
-        "by": study.way(method, shape),
+        "by": study.scheme(method, shape),
         "folds": FOLDS,
         "n_jobs": 1 if at_most is not None else study.n_jobs,
         "random_state": seed,
         "design": design,
     }
     if seconds is not None:
-        candidates = from_the_middle(candidates)
+        candidates = middle_first(candidates)
     note, less = "", None
     if seconds is not None and at_most is not None:
-        less = halved(
+        less = successive_halving(
             method,
             candidates,
             X,
@@ -334,92 +256,94 @@ def _tuned(
         return less.tuned, STOPPED_ON.format(less.rows), less.rows
 
 
-def _fits_of(curve: Curve | None) -> int:
-    """Fits that a curve took, about."""
+def _n_fits(curve: CurveRecord | None) -> int:
+    """Return the approximate number of fits behind a validation curve."""
     if curve is None:
         return 1
-    each = FOLDS if "fold" in curve["by"] else FEWEST_BAGS if "bootstrap" in curve["by"] else 1
-    return len(curve["points"]) * each
+    per_point = FOLDS if "fold" in curve["by"] else FEWEST_BAGS if "bootstrap" in curve["by"] else 1
+    return len(curve["points"]) * per_point
 
 
 def _decision(
-    study: Setting,
-    fit: Fit,
+    study: StudyContext,
+    fit: FittedCandidate,
     X: Any,
     y: np.ndarray,
     design: Design,
-    split: Split,
+    split: StudySplit,
     at_most: float | None,
     as_in: Outcome | None,
 ) -> Decision:
-    """How a fit decides: `as_in` an earlier outcome, or by a threshold found on rows it has not seen."""
+    """Return the decision rule: that of the outcome `as_in`, or one chosen on out-of-sample predictions."""
     metric = study.metric
     if not study.target.is_classes or not needs_threshold(metric, study.target.is_rare):
-        return plain_decision(metric)
+        return default_decision(metric)
     if as_in is not None and as_in.threshold is not None:
         return Decision(metric.classes, metric.positive, as_in.threshold, metric.costs)
     seed = seed_of(study.random_state, "threshold", split.number)
     found = fit.unseen
     try:
         with stopped_after(at_most):
-            found = unseen_answers(
+            found = out_of_sample_predictions(
                 fit.estimator, fit.candidate, X, y, metric, seed, fit.unseen, design
             )
     except OutOfTime:
         if found is None:
             raise
-    return choose_decision(found.answer, found.y, metric, found.weight)
+    return choose_decision(found.predictions, found.y, metric, found.weight)
 
 
-def _judge(
-    study: Setting, estimator: Any, split: Split, decision: Decision, outcome: Outcome
+def _score_test_rows(
+    study: StudyContext, estimator: Any, split: StudySplit, decision: Decision, outcome: Outcome
 ) -> None:
     X, y = take(study.X, split.test), study.y[split.test]
     began = time.perf_counter()
-    # Some at a time: kernels and distances hold a row of numbers for each row asked about.
+    # In blocks: kernel methods and nearest neighbours store one matrix row per predicted row.
     parts = [
-        answer_of(estimator, X.iloc[first : first + ROWS_AT_A_TIME], study.metric)
+        predictions_for(estimator, X.iloc[first : first + ROWS_AT_A_TIME], study.metric)
         for first in range(0, len(y), ROWS_AT_A_TIME)
     ]
-    answer = np.concatenate(parts)
+    predictions = np.concatenate(parts)
     outcome.predict_microseconds = (time.perf_counter() - began) / len(y) * 1e6
-    if not np.isfinite(answer).all():
-        raise ValueError("its predictions on the test rows are not finite numbers")
-    answer = answer.astype(np.float32)
+    if not np.isfinite(predictions).all():
+        raise ValueError("predictions for the test rows contain NaN or infinity")
+    predictions = predictions.astype(np.float32)
     weight = study.weight(split.test)
-    outcome.metrics = scores_of(study.metrics, y, answer, decision, weight)
+    outcome.metrics = scores_of(study.metrics, y, predictions, decision, weight)
     outcome.score = outcome.metrics[study.metric.name]
     if split.number == 0:
-        outcome.answer = answer
-        outcome.held_out = held_out(y, answer.astype(float), study.metric, decision, weight)
+        outcome.answer = predictions
+        outcome.held_out = held_out_record(
+            y, predictions.astype(float), study.metric, decision, weight
+        )
 
 
 def scores_of(
     metrics: Sequence[Metric],
     y: np.ndarray,
-    answer: np.ndarray,
+    predictions: np.ndarray,
     decision: Decision,
     weight: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Every metric of answers that have been stored in single precision."""
-    answer = np.asarray(answer, dtype=float)
-    said = decision(answer) if metrics[0].needs != "number" else None
+    """Return the score of predictions by each metric; predictions may be in single precision."""
+    predictions = np.asarray(predictions, dtype=float)
+    labels = decision(predictions) if metrics[0].needs != "number" else None
     return {
-        metric.name: metric.score(y, said if metric.needs == "class" else answer, weight)
+        metric.name: metric.score(y, labels if metric.needs == "class" else predictions, weight)
         for metric in metrics
     }
 
 
-def _said(raised: list[warnings.WarningMessage]) -> list[str]:
-    """What warnings told, each once; deprecations are for those who write methods."""
-    told = []
-    for one in raised:
-        if issubclass(one.category, DeprecationWarning | FutureWarning | ResourceWarning):
+def _warning_texts(raised: list[warnings.WarningMessage]) -> list[str]:
+    """Return the first two distinct warnings, without deprecations, which do not concern the user."""
+    texts = []
+    for warning in raised:
+        if issubclass(warning.category, DeprecationWarning | FutureWarning | ResourceWarning):
             continue
-        text = str(one.message).strip().split("\n")[0]
-        if text and text not in told:
-            told.append(text)
-    return told[:2]
+        text = str(warning.message).strip().split("\n")[0]
+        if text and text not in texts:
+            texts.append(text)
+    return texts[:2]
 
 
 def _one_line(text: str) -> str:

@@ -1,1 +1,1 @@
-"""The table of a study: read, its target, its design (time, groups, weights), its splits."""
+"""The table of a study: reading, target, design (time, groups, weights, offset) and splits."""

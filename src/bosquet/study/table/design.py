@@ -1,4 +1,4 @@
-"""The design of a table: when a row was recorded, whose it is, how much it counts, which part it is in.
+"""The design of a table: time, group, sample weight, offset and fixed split of each row.
 
 >>> import pandas as pd
 >>> from bosquet.study.table.design import read_design
@@ -21,14 +21,14 @@ from bosquet._suggestions import hint
 from bosquet.study.table.offset import OffsetColumn
 from bosquet.tables.columns import as_numbers, dates_of, plan_column
 from bosquet.tables.dates import looks_like_date
-from bosquet.tables.levels import leveled, texts_of
+from bosquet.tables.levels import factorized, texts_of
 
 OPTIONS = ("time", "group", "weight", "offset", "split")
-ASKED = (*OPTIONS, "exposure")  # of which the offset is the logarithm
-FOLDS = 5  # of tuning: a table has as many groups at least
-MOST_PARTS = 20  # numbers of folds in a column of a fixed split
-TRAINING, TEST = -1, 0  # codes of a fixed split by words
-_PARTS = {
+PARAMETERS = (*OPTIONS, "exposure")  # an exposure is stored as its logarithm, the offset
+FOLDS = 5  # cross-validation folds of tuning, and so the minimum number of groups
+MAX_FOLD_NUMBERS = 20  # distinct fold numbers in the column of a fixed split
+TRAINING, TEST = -1, 0  # codes of a fixed split into training and test set
+_SET_NAMES = {
     **dict.fromkeys(("train", "training", "validation", "valid", "val", "dev"), TRAINING),
     **dict.fromkeys(("test", "testing", "holdout", "hold-out"), TEST),
 }
@@ -36,17 +36,17 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Design:
-    """What is known of each row besides its features; None where it is not known.
+    """Information about each row besides its features; None for what was not passed.
 
     Attributes
     ----------
-    time : days since the first row of dates, or the numbers given
-    group : codes; rows of one group stay together in every split
-    weight : how much a row counts, 1 on average
-    offset : what is added to the logarithm of the mean of a number: that of the exposure
-    parts : training and test rows of each split, as a splitter of scikit-learn gave them
-    split : -1 for rows that are always for training, else the number of the split that tests on the row
-    columns : the columns these come from, by option; "" for arrays
+    time : numbers; for dates, days since the earliest date
+    group : codes; rows of one group are never divided by a split
+    weight : sample weights with mean 1
+    offset : added to the logarithm of the predicted mean; the logarithm of the exposure
+    split : number of the split that tests on the row; -1 for rows that are always in the training set
+    splitter_splits : training and test rows of each split of a scikit-learn splitter
+    columns : the name of the column for each option; "" for an array
     """
 
     time: np.ndarray | None = None
@@ -54,22 +54,22 @@ class Design:
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None
     split: np.ndarray | None = None
-    parts: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
+    splitter_splits: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def offset_column(self) -> OffsetColumn | None:
-        """The column of the offset, or of the exposure."""
+        """The column of the offset or of the exposure, or None."""
         if "exposure" in self.columns:
             return OffsetColumn(self.columns["exposure"], "exposure")
         return OffsetColumn(self.columns["offset"], "offset") if "offset" in self.columns else None
 
     def __bool__(self) -> bool:
         given = any(getattr(self, option) is not None for option in OPTIONS)
-        return given or self.parts is not None
+        return given or self.splitter_splits is not None
 
     def take(self, rows: np.ndarray) -> Design:
-        """Some of the rows; the parts of a splitter are those of all rows and are left out."""
+        """Return the design of some rows, without the splits of a splitter, which refer to all rows."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         taken = {
             name: values[name] if values[name] is None else values[name][rows] for name in OPTIONS
@@ -77,48 +77,64 @@ class Design:
         return Design(**taken, columns=self.columns)
 
     @property
-    def parts_rows(self) -> bool:
-        """Whether rows depend on each other, so that folds and bags must not be drawn at random."""
+    def has_dependent_rows(self) -> bool:
+        """Whether rows depend on each other, so that folds and bootstrap samples must respect the design."""
         return self.time is not None or self.group is not None
 
     @property
     def left_out(self) -> list[str]:
-        """Columns of the table that are no features; whether a time is one, blocks of it decide."""
+        """Columns of the table that are not features.
+
+        The time column is not among them: whether it is used as a feature is decided on blocks of time.
+        """
         return [name for option, name in self.columns.items() if name and option != "time"]
 
 
 def fingerprint(design: Design) -> dict[str, Any]:
-    """What a checkpoint knows a design by: its columns and a number that follows from its values."""
+    """Return the columns of a design and a checksum of its values, by which a checkpoint identifies it."""
     values = [getattr(design, option) for option in OPTIONS]
-    values += [test for _, test in design.parts or ()]
+    values += [test for _, test in design.splitter_splits or ()]
     checks = [None if one is None else zlib.crc32(one.tobytes()) for one in values]
     return {"columns": dict(design.columns), "values": checks}
 
 
 def read_design(frame: Any, given: Mapping[str, Any], *, is_classes: bool) -> Design:
-    """The design of the rows of a table, checked; a ValueError of one line for what cannot be used.
+    """Read and check the design of the rows of a table.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The rows that have a target.
     given : dict
-        By option (time, group, weight, split, offset, exposure) the name of a column, or an array with a
-        value for each row; None is left out. Offset and exposure are names: new tables need the column too.
+        Option (time, group, weight, split, offset, exposure) -> the name of a column, or an array with one
+        value per row. None is ignored. Offset and exposure must be names, because new tables need the
+        column too.
     is_classes : bool
-        Whether the target is classes, which have no offset.
+        Whether the task is classification, which does not accept an offset.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or cannot be used; the message is one line.
     """
     given = {option: value for option, value in given.items() if value is not None}
-    unknown = [option for option in given if option not in ASKED]
+    unknown = [option for option in given if option not in PARAMETERS]
     if unknown:
-        raise ValueError(f"there is no {unknown[0]!r} in a design; {hint(unknown[0], ASKED)}")
+        raise ValueError(
+            f"{unknown[0]!r} is not an option of the design; {hint(unknown[0], PARAMETERS)}"
+        )
     if "time" in given and "split" in given:
-        raise ValueError("time and split both define how rows are split: pass one of them")
+        raise ValueError("time and split both define how rows are split; pass only one of them")
     if "offset" in given and "exposure" in given:
-        raise ValueError("an offset is the logarithm of an exposure: pass one of them")
+        raise ValueError(
+            "offset and exposure both define the offset, which is log(exposure); pass only one of them"
+        )
     offset = next((option for option in ("offset", "exposure") if option in given), None)
     if offset is not None and is_classes:
-        raise ValueError(f"an {offset} is for a number to predict, and the target is classes")
+        raise ValueError(
+            f"{offset} needs a numeric target, but the task is classification; remove {offset} or, if the"
+            " target is numeric, pass task='regression'"
+        )
     names = [str(name) for name in frame.columns]
     values: dict[str, Any] = {}
     columns: dict[str, str] = {}
@@ -126,7 +142,8 @@ def read_design(frame: Any, given: Mapping[str, Any], *, is_classes: bool) -> De
         if option == offset:
             if not isinstance(value, str):
                 raise ValueError(
-                    f"{option} must be the name of a column: predictions for new tables need it too"
+                    f"{option} must be the name of a column, got an object of type {type(value).__name__};"
+                    " predictions for new tables need the column too"
                 )
             columns[option] = value
             column = OffsetColumn(value, option)
@@ -140,40 +157,44 @@ def read_design(frame: Any, given: Mapping[str, Any], *, is_classes: bool) -> De
 
 
 def with_splitter(design: Design, splitter: Any, X: Any, y: np.ndarray) -> Design:
-    """The design with the splits of a splitter of scikit-learn, which is given the groups."""
+    """Return the design with the splits of a scikit-learn splitter, which receives the groups."""
     if design.time is not None or design.split is not None:
-        raise ValueError(
-            "a splitter takes the place of time and of a split column: pass one of them"
-        )
+        raise ValueError("splitter replaces time and split; pass only one of these three")
     if not hasattr(splitter, "split"):
-        raise ValueError(f"splitter={splitter!r} must have a method split(X, y, groups)")
-    parts = [
+        raise ValueError(
+            f"splitter={splitter!r} has no method split(X, y, groups); pass a splitter of"
+            " sklearn.model_selection, such as KFold"
+        )
+    splits = [
         (_row_numbers(train, len(y)), _row_numbers(test, len(y)))
         for train, test in splitter.split(X, y, design.group)
     ]
-    for train, test in parts:
+    for train, test in splits:
         if not len(train) or not len(test) or np.intersect1d(train, test).size:
-            raise ValueError("splitter has a split without rows, or with rows in training and test")
+            raise ValueError(
+                "splitter yields a split whose training or test set is empty, or that has rows in both; each"
+                " split needs two disjoint sets of rows"
+            )
         if design.group is not None:
             both = np.intersect1d(design.group[train], design.group[test]).size
             if both:
                 raise ValueError(
-                    f"splitter has {both:,} groups with rows in training and test: use one that keeps groups"
-                    " whole, such as GroupKFold"
+                    f"splitter yields a split with {both:,} groups in both training and test set; use a"
+                    " splitter that does not divide groups, such as GroupKFold"
                 )
-    if not parts:
-        raise ValueError("splitter gives no split")
-    return replace(design, parts=tuple(parts))
+    if not splits:
+        raise ValueError("splitter yields no split; it must yield at least one")
+    return replace(design, splitter_splits=tuple(splits))
 
 
-def _row_numbers(rows: Any, there: int) -> np.ndarray:
-    """Numbers of rows, ascending."""
+def _row_numbers(rows: Any, n_rows: int) -> np.ndarray:
+    """Return checked row numbers in ascending order."""
     numbers = np.sort(np.asarray(rows))
     if numbers.size and (
-        numbers.dtype.kind not in "iu" or not 0 <= numbers[0] <= numbers[-1] < there
+        numbers.dtype.kind not in "iu" or not 0 <= numbers[0] <= numbers[-1] < n_rows
     ):
         raise ValueError(
-            f"splitter must give numbers of rows from 0 to {there - 1:,} for training and test"
+            f"splitter must yield integer row numbers from 0 to {n_rows - 1:,} for training and test set"
         )
     return numbers
 
@@ -188,7 +209,9 @@ def _series(frame: Any, names: list[str], value: Any, where: str) -> Any:
     else:
         series = value if isinstance(value, pd.Series) else pd.Series(np.asarray(value))
         if len(series) != len(frame):
-            raise ValueError(f"{where} has {len(series):,} values for {len(frame):,} rows")
+            raise ValueError(
+                f"{where} has {len(series):,} values, but the table has {len(frame):,} rows"
+            )
     _refuse_missing(series, where)
     return series
 
@@ -196,14 +219,17 @@ def _series(frame: Any, names: list[str], value: Any, where: str) -> Any:
 def _refuse_missing(series: Any, where: str) -> None:
     missing = int(series.isna().sum())
     if missing:
-        rows = "a row" if missing == 1 else f"{missing:,} rows"
-        raise ValueError(f"{where} is missing in {rows}: fill it in or drop such rows")
+        rows = "1 row" if missing == 1 else f"{missing:,} rows"
+        raise ValueError(f"{where} has missing values in {rows}; fill them in or drop these rows")
 
 
 def _read_time(series: Any, where: str) -> np.ndarray:
     plan, _ = plan_column("time", series)
     if plan.reason == "constant" or series.nunique() == 1:
-        raise ValueError(f"{where} is the same in all rows: there are no later rows to test on")
+        raise ValueError(
+            f"{where} has the same value in all rows, so there are no later rows to test on; use another"
+            " column"
+        )
     if plan.kind == "date":
         dates = dates_of(plan, series)
         return np.asarray((dates - dates.min()) / np.timedelta64(1, "D"), dtype=float)
@@ -212,22 +238,22 @@ def _read_time(series: Any, where: str) -> np.ndarray:
     elif series.dtype.kind in "iuf":
         numbers = np.asarray(as_numbers(series), dtype=float)
     else:
-        raise ValueError(f"{where} {_not_times(series)}")
+        raise ValueError(f"{where} {_why_not_times(series)}")
     if not np.isfinite(numbers).all():
-        raise ValueError(f"{where} {_not_times(series)}")
+        raise ValueError(f"{where} {_why_not_times(series)}")
     return numbers
 
 
-def _not_times(series: Any) -> str:
-    known = leveled(series)
+def _why_not_times(series: Any) -> str:
+    known = factorized(series)
     texts = [] if known is None else texts_of(known.levels)
     wrong = [place for place, text in enumerate(texts) if not _is_time(text)]
     if known is None or not wrong:
-        return "has dates or numbers in more than one format: use one format"
+        return "has dates or numbers in more than one format; use one format for all rows"
     count = int(known.counts[wrong].sum())
     return (
-        f"has {count:,} values of {len(series):,} that are neither dates nor finite numbers, such as"
-        f" {texts[wrong[0]][:30]!r}: use a column that can be read in all rows"
+        f"has {count:,} of {len(series):,} values that are neither dates nor finite numbers, such as"
+        f" {texts[wrong[0]][:30]!r}; correct or drop these rows"
     )
 
 
@@ -245,10 +271,14 @@ def _read_group(series: Any, where: str) -> np.ndarray:
     count = int(codes.max()) + 1
     if count < FOLDS:
         raise ValueError(
-            f"{where} has {count} groups, fewer than the {FOLDS} folds of tuning: use a column of more groups"
+            f"{where} has {count} groups, but cross-validation with {FOLDS} folds needs at least {FOLDS};"
+            " use a column with more groups"
         )
     if count == len(codes):
-        raise ValueError(f"{where} is different in every row: each group is one row")
+        raise ValueError(
+            f"{where} has a different value in every row, so each group is a single row; use another column"
+            " or no group"
+        )
     return codes
 
 
@@ -259,15 +289,17 @@ def _read_numbers(series: Any, where: str) -> np.ndarray:
     elif plan.kind == "number":
         numbers = np.asarray(plan.apply(series)[0][0], dtype=float)
     else:
-        raise ValueError(f"{where} does not hold numbers")
+        raise ValueError(f"{where} is not numeric; use a column of numbers")
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if wrong.size:
-        raise ValueError(f"{where} is not a finite number in row {series.index[wrong[0]]}")
+        raise ValueError(
+            f"{where} is not a finite number in row {series.index[wrong[0]]}; correct or drop such rows"
+        )
     return numbers
 
 
 def read_weight(series: Any, name: str) -> np.ndarray:
-    """The weights of rows from a column of that name, 1 on average; a ValueError for what cannot be used."""
+    """Return the sample weights in a column, divided by their mean; raise ValueError if they are invalid."""
     where = f"the weight column {name!r}"
     _refuse_missing(series, where)
     return _read_weight(series, where)
@@ -279,31 +311,31 @@ def _read_weight(series: Any, where: str) -> np.ndarray:
     if negative.size:
         first = int(negative[0])
         raise ValueError(
-            f"{where} is {weight[first]:g} in row {series.index[first]}: weights must not be negative"
+            f"{where} is {weight[first]:g} in row {series.index[first]}; weights must be >= 0"
         )
     if not weight.any():
-        raise ValueError(f"{where} is 0 in all rows")
+        raise ValueError(f"{where} is 0 in all rows; at least one weight must be positive")
     return weight / weight.mean()
 
 
 def _read_split(series: Any, where: str) -> np.ndarray:
-    known = leveled(series)
+    known = factorized(series)
     texts = [] if known is None else texts_of(known.levels)
     words = [text.strip().lower() for text in texts]
-    parts = {_PARTS[word] for word in words if word in _PARTS}
-    if known is not None and set(words) <= set(_PARTS) and parts == {TRAINING, TEST}:
-        return np.array([_PARTS[word] for word in words])[known.codes]
-    if known is not None and 2 <= len(texts) <= MOST_PARTS and all(map(_is_whole, texts)):
+    sets = {_SET_NAMES[word] for word in words if word in _SET_NAMES}
+    if known is not None and set(words) <= set(_SET_NAMES) and sets == {TRAINING, TEST}:
+        return np.array([_SET_NAMES[word] for word in words])[known.codes]
+    if known is not None and 2 <= len(texts) <= MAX_FOLD_NUMBERS and all(map(_is_integer, texts)):
         order = np.argsort(np.argsort([int(text) for text in texts]))
         return np.asarray(order[known.codes])
     shown = ", ".join(repr(text[:20]) for text in texts[:3])
     raise ValueError(
-        f"{where} must hold train and test (and validation), or at least 2 and at most {MOST_PARTS} numbers"
-        f" of folds, and holds {shown}"
+        f"{where} must hold the words train and test (and optionally validation), or 2 to {MAX_FOLD_NUMBERS}"
+        f" distinct fold numbers; got {shown}"
     )
 
 
-def _is_whole(text: str) -> bool:
+def _is_integer(text: str) -> bool:
     return text.lstrip("-").isdigit()
 
 

@@ -1,7 +1,7 @@
 """Splits and folds that follow the design of a table.
 
-Rows are ordered by time, so that no model is trained on rows later than those it is tested on; groups stay
-together; a fixed split is taken as it is. Without any of these rows are split at random.
+With a time, models are tested on rows that are later than those they were trained on. Groups are never
+divided. A fixed split is used as given. Without any of these, rows are split at random.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Literal
 import numpy as np
 
 from bosquet.study.table.design import Design
-from bosquet.study.table.splits import MOST_TEST_ROWS, TEST_SHARE, Split, seed_of, split_rows
+from bosquet.study.table.splits import MAX_TEST_ROWS, TEST_SHARE, StudySplit, seed_of, split_rows
 
-BLOCK = 0.1  # share of the rows in a test block of time
-MOST_BLOCKS = 5
-FEWEST_BLOCKS = 3  # for an interval of the score on the next block
-FEWEST_TRAINING = 0.5  # share of the rows before the earliest test block
-BEFORE_FOLDS = 0.25  # ... and before the earliest fold of tuning
-DRAWS = 20  # of groups for a test part, of which the one most like the table is taken
+BLOCK = 0.1  # share of the rows in a test block
+MAX_BLOCKS = 5
+MIN_BLOCKS = 3  # needed for a prediction interval of the score on the next block
+MIN_TRAINING = 0.5  # minimum share of the rows before the earliest test block
+BEFORE_FOLDS = 0.25  # minimum share of the rows before the earliest cross-validation fold
+DRAWS = 20  # random test sets of groups, of which the most representative is used
 
-Part = tuple[np.ndarray, np.ndarray]  # rows to train on, rows to predict
+RowPair = tuple[np.ndarray, np.ndarray]  # training rows, rows to predict
 
 
 @dataclass(frozen=True)
 class Splits:
-    """The splits of a study by its design, `most` in number; None where there is no limit."""
+    """The train/test splits of a study, which follow its design."""
 
     design: Design
     y: np.ndarray
@@ -37,7 +37,7 @@ class Splits:
     @property
     def kind(self) -> Literal["time", "fixed", "group", "random"]:
         """How rows are split: by time, as given ("fixed"), by group or at random."""
-        if self.design.parts is not None:
+        if self.design.splitter_splits is not None:
             return "fixed"
         if self.design.time is not None:
             return "time"
@@ -47,41 +47,45 @@ class Splits:
 
     @property
     def most(self) -> int | None:
-        if self.design.parts is not None:
-            return len(self.design.parts)
+        """The number of splits that the design allows; None for no limit."""
+        if self.design.splitter_splits is not None:
+            return len(self.design.splitter_splits)
         if self.design.time is not None:
             return len(time_blocks(self.design.time))
         if self.design.split is not None:
             return int(self.design.split.max()) + 1
         return None
 
-    def split(self, number: int) -> Split:
-        """The split of one repeat; the first is the one with the latest test rows."""
+    def split(self, number: int) -> StudySplit:
+        """Return a split by its number; with a time, number 0 has the latest test rows."""
         design = self.design
         if self.most is not None and number >= self.most:
-            raise ValueError(f"the design has {self.most} splits, and there is no split {number}")
-        if design.parts is not None:
-            return Split(number, *design.parts[number])
+            raise ValueError(
+                f"split {number} does not exist; the design has {self.most} splits, numbered from 0"
+            )
+        if design.splitter_splits is not None:
+            return StudySplit(number, *design.splitter_splits[number])
         if design.time is not None:
             train, test = time_split(design.time, number, design.group)
-            return Split(number, train, test)
+            return StudySplit(number, train, test)
         if design.split is not None:
             held = design.split == number
-            return Split(number, np.flatnonzero(~held), np.flatnonzero(held))
+            return StudySplit(number, np.flatnonzero(~held), np.flatnonzero(held))
         if design.group is not None:
             seed = seed_of(self.random_state, "split", number)
             train, test = group_split(design.group, self.y, seed, stratify=self.stratify)
-            return Split(number, train, test)
+            return StudySplit(number, train, test)
         return split_rows(self.y, number, self.random_state, stratify=self.stratify)
 
 
 # ------------------------------------------------------------------------------------------- time
 def time_blocks(
-    time: np.ndarray, share: float = BLOCK, most: int = MOST_BLOCKS, least: float = FEWEST_TRAINING
+    time: np.ndarray, share: float = BLOCK, most: int = MAX_BLOCKS, least: float = MIN_TRAINING
 ) -> list[tuple[float, float]]:
-    """First and last time of the test blocks, the latest first; equal times are never parted.
+    """Return the first and last time of each test block, the latest block first.
 
-    Each block has about a `share` of the rows, and at least a share `least` of them is before the earliest.
+    Each block has about a `share` of the rows, and at least a share `least` of the rows precedes all blocks.
+    Rows of equal time are in the same block.
 
     Examples
     --------
@@ -91,14 +95,14 @@ def time_blocks(
     [(90.0, 99.0), (80.0, 89.0)]
     """
     times, counts = np.unique(time, return_counts=True)
-    ends = np.cumsum(counts)  # rows up to and with each time
+    ends = np.cumsum(counts)  # number of rows up to and including each time
     rows = len(time)
-    size = min(max(round(share * rows), 1), MOST_TEST_ROWS)
+    size = min(max(round(share * rows), 1), MAX_TEST_ROWS)
     blocks: list[tuple[float, float]] = []
     last = len(times) - 1
     while last > 0 and len(blocks) < most:
         wanted = ends[last] - size
-        # The first time of the block: the nearest to the size wanted, of those that leave something before.
+        # The first time of the block gives the size nearest to the wanted one and leaves earlier rows.
         first = int(np.abs(ends[:last] - wanted).argmin()) + 1
         if blocks and ends[first - 1] < least * rows:
             break
@@ -107,45 +111,51 @@ def time_blocks(
     return blocks
 
 
-def time_split(time: np.ndarray, number: int, group: np.ndarray | None = None) -> Part:
-    """Training rows before a test block, and the block; groups of the block are not trained on."""
+def time_split(time: np.ndarray, number: int, group: np.ndarray | None = None) -> RowPair:
+    """Return the rows of a test block and the earlier rows whose groups do not occur in the block."""
     first, last = time_blocks(time)[number]
     train, test = _before_and_within(time, group, first, last)
     if not len(train):
         raise ValueError(
-            f"all groups of the rows before time {first:g} are in the test rows as well: pass time or group"
-            " alone"
+            f"all groups before time {first:g} also occur in the test rows, so there are no training rows;"
+            " pass only time or only group"
         )
     return train, test
 
 
 def _before_and_within(
     time: np.ndarray, group: np.ndarray | None, first: float, last: float
-) -> Part:
-    """Rows before a block of time without the groups that are in it, and the rows of the block."""
+) -> RowPair:
+    """Return the rows before a block whose groups are not in it, and the rows of the block."""
     before, held = time < first, (time >= first) & (time <= last)
     if group is not None:
         before &= ~np.isin(group, group[held])
     return np.flatnonzero(before), np.flatnonzero(held)
 
 
-def _forward_parts(design: Design, blocks: list[tuple[float, float]]) -> list[Part]:
-    """Blocks of time, each predicted from the rows before it; groups are parted if nothing is left else."""
+def _forward_folds(design: Design, blocks: list[tuple[float, float]]) -> list[RowPair]:
+    """Return folds in which each block is predicted from the rows before it.
+
+    Groups are divided only if no training rows would be left otherwise.
+    """
     assert design.time is not None
     for group in (design.group, None):
-        parts = [_before_and_within(design.time, group, *block) for block in reversed(blocks)]
-        parts = [part for part in parts if len(part[0])]
-        if parts:
-            return parts
+        folds = [_before_and_within(design.time, group, *block) for block in reversed(blocks)]
+        folds = [fold for fold in folds if len(fold[0])]
+        if folds:
+            return folds
     return []
 
 
 # ------------------------------------------------------------------------------------------ group
-def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) -> Part:
-    """Whole groups for a fifth of the rows, of some draws the one in which y is most like the table's."""
+def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) -> RowPair:
+    """Return a split into whole groups, about a fifth of the rows in the test set.
+
+    Of several random draws it is the one whose test set is most similar to the table in size and in y.
+    """
     random = np.random.default_rng(seed)
     codes, sizes = _coded(group)
-    wanted = min(TEST_SHARE * len(group), MOST_TEST_ROWS)
+    wanted = min(TEST_SHARE * len(group), MAX_TEST_ROWS)
     truth = (y[:, None] == np.unique(y)) if stratify else y[:, None].astype(float)
     scale = np.maximum(truth.std(axis=0), 1e-300)
     best: tuple[float, np.ndarray] | None = None
@@ -153,19 +163,20 @@ def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) 
         order = random.permutation(sizes.size)
         taken = np.zeros(sizes.size, dtype=bool)
         filled = np.cumsum(sizes[order])
-        count = int(np.abs(filled[:-1] - wanted).argmin()) + 1  # one group at least is left
+        # At least one group remains for training.
+        count = int(np.abs(filled[:-1] - wanted).argmin()) + 1
         taken[order[:count]] = True
         held = taken[codes]
-        off = abs(held.sum() - wanted) / len(group)
-        off += float((np.abs(truth[held].mean(axis=0) - truth.mean(axis=0)) / scale).max())
-        if best is None or off < best[0]:
-            best = off, held
+        deviation = abs(held.sum() - wanted) / len(group)
+        deviation += float((np.abs(truth[held].mean(axis=0) - truth.mean(axis=0)) / scale).max())
+        if best is None or deviation < best[0]:
+            best = deviation, held
     assert best is not None
     return np.flatnonzero(~best[1]), np.flatnonzero(best[1])
 
 
 def group_fold_numbers(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    """A fold for each row, the same for rows of one group; folds of nearly equal sizes."""
+    """Return the fold number of each row; rows of a group share a fold, and folds have nearly equal sizes."""
     codes, sizes = _coded(group)
     folds = min(folds, sizes.size)
     random = np.random.default_rng(seed)
@@ -180,52 +191,52 @@ def group_fold_numbers(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
 
 
 def _coded(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes from 0 on without gaps, and the rows of each."""
+    """Return consecutive group codes from 0, and the number of rows of each group."""
     _, codes, sizes = np.unique(group, return_inverse=True, return_counts=True)
     return codes, sizes
 
 
 # ------------------------------------------------------------------------------------------ folds
-def design_folds(design: Design, folds: int, seed: int) -> list[Part] | None:
-    """Folds of training rows that follow their design; None where they may be drawn at random.
+def design_folds(design: Design, folds: int, seed: int) -> list[RowPair] | None:
+    """Return cross-validation folds that follow the design; None if random folds are allowed.
 
-    With a time the later folds are predicted from the rows before them, so that not every row is predicted.
+    With a time, each fold is predicted from the rows before it, so the earliest rows are never predicted.
     """
     if design.time is not None:
         blocks = time_blocks(design.time, 1 / (folds + 1), folds, BEFORE_FOLDS)
-        return _forward_parts(design, blocks) or None
+        return _forward_folds(design, blocks) or None
     if design.group is None:
         return None
-    return _parts_of(group_fold_numbers(design.group, folds, seed))
+    return _folds_of(group_fold_numbers(design.group, folds, seed))
 
 
-def design_validation(design: Design, share: float, seed: int) -> Part | None:
-    """Training rows and validation rows that follow the design; None where they may be drawn at random."""
+def design_validation(design: Design, share: float, seed: int) -> RowPair | None:
+    """Return training rows and a validation set that follow the design; None if random rows are allowed."""
     if design.time is not None:
-        parts = _forward_parts(design, time_blocks(design.time, share, 1))
-        return parts[0] if parts else None
+        folds = _forward_folds(design, time_blocks(design.time, share, 1))
+        return folds[0] if folds else None
     if design.group is None:
         return None
-    return _parts_of(group_fold_numbers(design.group, max(2, round(1 / share)), seed))[0]
+    return _folds_of(group_fold_numbers(design.group, max(2, round(1 / share)), seed))[0]
 
 
-def _parts_of(number: np.ndarray) -> list[Part]:
+def _folds_of(number: np.ndarray) -> list[RowPair]:
     return [(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in np.unique(number)]
 
 
 class PreparedFolds:
-    """Folds of rows for what takes a splitter of scikit-learn: each row is predicted once.
+    """Fixed cross-validation folds with the interface of a scikit-learn splitter; each row is predicted once.
 
-    With a time these are blocks of it in order. Every block is predicted from all others, so that they serve
-    to combine or to calibrate models that are themselves compared on later rows.
+    With a time, the folds are consecutive blocks of time, and each block is predicted from all others. Such
+    folds serve to stack or to calibrate models, which are then tested on later rows.
     """
 
-    def __init__(self, parts: Sequence[Part]):
-        self.parts = list(parts)
+    def __init__(self, folds: Sequence[RowPair]):
+        self.folds = list(folds)
 
     @classmethod
     def of(cls, design: Design, folds: int, seed: int) -> PreparedFolds | None:
-        """The folds of a design; None where they may be drawn at random."""
+        """Return the folds of a design; None if random folds are allowed."""
         if design.time is not None:
             rank = np.unique(design.time, return_inverse=True)[1]
             ends = np.cumsum(np.bincount(rank))
@@ -234,11 +245,11 @@ class PreparedFolds:
             number = group_fold_numbers(design.group, folds, seed)
         else:
             return None
-        return cls(_parts_of(number))
+        return cls(_folds_of(number))
 
-    def split(self, X: object = None, y: object = None, groups: object = None) -> list[Part]:
-        """Pairs of training rows and rows to predict."""
-        return self.parts
+    def split(self, X: object = None, y: object = None, groups: object = None) -> list[RowPair]:
+        """Return the pairs of training rows and rows to predict."""
+        return self.folds
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
-        return len(self.parts)
+        return len(self.folds)

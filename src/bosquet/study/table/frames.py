@@ -1,4 +1,4 @@
-"""Rows of pandas frames, and what they are called by."""
+"""Rows of pandas frames and their labels."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-WITHOUT_PANDAS = "a study needs pandas: pip install bosquet[study]"
+WITHOUT_PANDAS = "Study needs pandas, which is not installed; run: pip install bosquet[study]"
 
 
 def pandas_or_error() -> Any:
-    """The pandas module."""
+    """Return the pandas module; raise ImportError with installation advice if it is not installed."""
     try:
         import pandas
     except ImportError as error:  # pragma: no cover - the tests have it
@@ -18,18 +18,16 @@ def pandas_or_error() -> Any:
     return pandas
 
 
-def rows_called(index: Any) -> str:
-    """A sentence that says what rows are called by."""
+def row_label_note(index: Any) -> str:
+    """Return a sentence that explains how the rows of a table are numbered or named."""
     pandas = pandas_or_error()
     if not isinstance(index, pandas.RangeIndex):
-        return "Rows have their names of the table's index."
+        return "Rows are named by the index of the table."
     if index.start == 1:
-        return (
-            "Rows are counted from 1, the first below the header, as bosquet explain counts them."
-        )
-    return "Rows are counted from 0, as Python does." if index.start == 0 else ""
+        return "Rows are counted from 1, starting below the header, as in bosquet explain."
+    return "Rows are counted from 0, as in Python." if index.start == 0 else ""
 
 
 def take(frame: Any, rows: np.ndarray) -> Any:
-    """Some rows of a frame by their numbers."""
+    """Return the rows of a frame with these numbers."""
     return frame.iloc[rows]

@@ -1,12 +1,12 @@
-"""Tables as matrices of numbers, for methods that measure distances or add up columns.
+"""Numeric matrices of tables, for methods that need distances or linear combinations of features.
 
-Trees take a table as it came. The others see what `NumericInputs` makes of it: numbers on one scale,
-missing values filled in and marked, a column for each level of a category.
+Trees accept a table with categories and missing values. The other methods receive the matrix made by
+`NumericInputs`: scaled numbers, imputed missing values with indicator columns, one-hot encoded categories.
 
-scikit-learn's ColumnTransformer with its imputer, scaler and one-hot encoder makes much the same matrix. For
-tables of 50,000 to 100,000 rows it takes 3 to 10 times as long and 2 to 4 times the memory: categories become
-arrays of objects, numbers are copied by each step, and the matrix is in double precision whatever is asked
-for. Nor does it leave out constant columns and the commonest level, or bound the number of columns.
+A ColumnTransformer of scikit-learn with imputer, scaler and one-hot encoder makes a similar matrix. For
+tables of 50,000 to 100,000 rows it takes 3 to 10 times as long and 2 to 4 times the memory: categories
+become arrays of objects, each step copies the numbers, and the matrix is always in double precision. It
+does not drop constant columns or the most frequent level, and it does not limit the number of columns.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import TransformerMixin
 
-from bosquet._fitted import fits_aside, reads_one_fit, remember_columns
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot, set_feature_attributes
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted
 from bosquet.data import Columns, TableEncoder, n_rows, take_rows
 
 OTHERS, MISSING = "(others)", "(missing)"
-# Values and columns converted at a time: enough for NumPy to be busy, and small beside the table.
+# Values and columns converted at a time: large enough for vectorisation, small compared with the table.
 BLOCK_VALUES, BLOCK_COLUMNS = 2**18, 256
-# A matrix with more columns than this, of which fewer than this share are filled, is kept sparse.
+# A matrix is sparse if it has more columns than this and a smaller share of non-zero entries than this.
 SPARSE_COLUMNS, SPARSE_SHARE = 50, 0.3
 
 _CHECKS: dict[str, Check] = {
@@ -42,18 +42,18 @@ _CHECKS: dict[str, Check] = {
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers: what is taken off, what is divided by, and whether missing values are marked."""
+    """Fitted parameters of a numeric column: (value - shift) / width, with missing values set to `fill`."""
 
     index: int
     shift: float
     width: float
     fill: float
-    marked: bool
+    marked: bool  # whether there is an indicator column for missing values
 
 
 @dataclass(frozen=True)
 class LevelColumn:
-    """A column of categories: the output column of each code, -1 for none; the last entry is of code -1."""
+    """Output column (slot) of each code of a category, -1 for none; the last entry is for missing values."""
 
     index: int
     slots: np.ndarray
@@ -61,34 +61,38 @@ class LevelColumn:
 
 
 class NumericInputs(TransformerMixin, BaseEstimator):
-    """A table of numbers and categories as a matrix without gaps.
+    """Transformer from a table of numbers and categories to a numeric matrix without missing values.
 
-    - A number is centred and divided by its standard deviation (``scale="standard"``), or brought to
-      [0, 1] by the least and greatest value seen (``"unit"``). A missing or infinite one becomes the
-      mean, and where training had any, a further column says 1 for them. Constant columns are dropped.
-    - A category has a column of 0 and 1 for each level with `min_rows` rows or more, one for the rarer
-      levels together, and one for missing values where training had any. A level that training did not
-      know counts as missing, as it does for Bosquet's trees: all columns are 0 where none was missing.
-    - Beyond `max_columns` output columns, those are kept that alone explain most of the target's
-      variance (sure independence screening): the work and the memory stay bounded for 10⁵ columns.
+    - A number is centred and divided by its standard deviation (``scale="standard"``), or mapped to
+      [0, 1] by the smallest and the largest training value (``"unit"``). Missing and infinite values are
+      replaced by the mean. If the training data has any, an indicator column marks them. Constant columns
+      are dropped.
+    - A category has a column of 0 and 1 for each level with at least `min_rows` rows, one for all rarer
+      levels together, and one for missing values if the training data has any. An unseen level counts as
+      missing, as in Bosquet's trees; without a column for missing values, all columns are 0.
+    - If there are more than `max_columns` output columns, those are kept that individually explain most of
+      the variance of the target (sure independence screening). This bounds time and memory for 10⁵ columns.
 
     Parameters
     ----------
     scale : {"standard", "unit", None}, default="standard"
+        How numbers are scaled.
     baseline : bool, default=False
-        Leave out the commonest level of each category, so that no column is a sum of others.
+        Whether to drop the most frequent level of each category, so that the columns are not collinear.
     min_rows : int, default=10
-        Rows a level needs for a column of its own.
+        Minimum number of rows of a level that has its own column.
     max_columns : int, default=2000
+        Maximum number of output columns.
     dense : bool, default=True
-        False: a sparse matrix (CSR) where most entries would be 0.
+        If False, the matrix is sparse (CSR) when most entries are 0.
     dtype : {"float32", "float64"}, default="float64"
 
     Attributes
     ----------
     n_columns_ : int
-        Columns of the matrix.
+        Number of columns of the matrix.
     is_sparse_ : bool
+        Whether the matrix is sparse.
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Examples
@@ -127,15 +131,15 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self.dense = dense
         self.dtype = dtype
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any = None) -> NumericInputs:
-        """Learn scales, levels and, where there are too many columns, which ones matter.
+        """Learn the scales, the levels and, if there are too many columns, which columns to keep.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
-            Looked at where there are more than `max_columns` columns.
+            Used to select columns if there are more than `max_columns`.
 
         Returns
         -------
@@ -144,20 +148,20 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self._learn(X, y)
         return self
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, and transform the same rows without reading the table twice."""
+        """Fit and transform the same rows, reading the table only once."""
         return self._matrix(self._learn(X, y))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def transform(self, X: Any) -> Any:
-        """The matrix of a table, (n_samples, n_columns_), dense or CSR."""
+        """Return the matrix of a table, of shape (n_samples, n_columns_), dense or CSR."""
         check_is_fitted(self, "n_columns_")
         return self._matrix(self._encoder.transform(X, owner=type(self).__name__))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns: "age", "age (missing)", "colour=red", "colour=(others)"."""
+        """Return the column names, such as "age", "age (missing)", "colour=red", "colour=(others)"."""
         check_is_fitted(self, "n_columns_")
         names = self._encoder.feature_names or [f"x{i}" for i in range(self.n_features_in_)]
         found = [names[column.index] for column in self._numbers]
@@ -171,7 +175,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
     def _learn(self, X: Any, y: Any) -> Columns:
         check_parameters(self, _CHECKS)
         encoder, columns = TableEncoder.fit(X, owner=type(self).__name__)
-        remember_columns(self, encoder)
+        set_feature_attributes(self, encoder)
         self._numbers: list[NumberColumn] = []
         self._levels: list[LevelColumn] = []
         of_numbers = [i for i, known in enumerate(encoder.categories) if known == 0]
@@ -186,8 +190,8 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self.n_columns_ = start if self._kept is None else len(self._kept)
         if self.n_columns_ == 0:
             raise ValueError(
-                f"every column of X is constant over its {n_rows(columns)} sample(s): there is nothing to"
-                " learn from; give columns that vary"
+                f"every column of X is constant over its {n_rows(columns)} sample(s); pass at least one"
+                " column that varies"
             )
         filled = (len(self._numbers) + len(self._levels)) / max(start, 1)
         self.is_sparse_ = (
@@ -196,6 +200,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         return columns
 
     def _measure(self, columns: Columns, some: list[int]) -> list[NumberColumn]:
+        """Return the parameters of some numeric columns, without constant ones."""
         block = _block(columns, some)
         known = np.isfinite(block)
         count = known.sum(axis=0)
@@ -207,7 +212,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         high = np.where(known, block, -np.inf).max(axis=0)
         found = []
         for place, index in enumerate(some):
-            # A deviation this small beside the values is their rounding.
+            # A standard deviation this small relative to the values is rounding error.
             size = max(abs(low[place]), abs(high[place])) if count[place] else 0.0
             varies = np.isfinite(deviation[place]) and deviation[place] > 1e-13 * size
             marked = bool(count[place] < len(block)) and count[place] > 0
@@ -218,7 +223,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
                 shift, width = mean[place], deviation[place]
             elif self.scale == "unit":
                 shift, width = low[place], high[place] - low[place]
-            if not varies:  # only the mark tells anything
+            if not varies:  # only the indicator column is informative
                 shift, width = mean[place], 1.0
             found.append(
                 NumberColumn(index, float(shift), float(width), float(mean[place]), marked)
@@ -230,7 +235,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         missing, counts = int(counts[0]), counts[1:]
         own = np.flatnonzero(counts >= self.min_rows)
         rare = np.flatnonzero((counts > 0) & (counts < self.min_rows))
-        if rare.size == 1:  # a group of one is no group
+        if rare.size == 1:  # a single rare level keeps its own column
             own, rare = np.sort(np.append(own, rare)), rare[:0]
         if self.baseline and own.size:
             own = own[own != own[counts[own].argmax()]]
@@ -246,7 +251,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         return LevelColumn(index, slots, names)
 
     def _screen(self, columns: Columns, y: Any, total: int) -> np.ndarray:
-        """Places of the `max_columns` columns that alone explain most of y, in their order."""
+        """Return the sorted indices of the `max_columns` columns that individually explain most of y."""
         rows = n_rows(columns)
         targets = _target_columns(y, rows)
         explained = np.zeros(total)
@@ -270,18 +275,18 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         return self._sparse(columns) if self.is_sparse_ else self._dense(columns)
 
     def _places(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """The column of each number, of each mark and of each level's slot; -1 for those left out."""
+        """Return the output column of each number, indicator and level; -1 for those left out."""
         width = len(self._numbers)
         marks = sum(column.marked for column in self._numbers)
         total = width + marks + sum(len(levels.names) for levels in self._levels)
-        place = np.full(total + 1, -1, dtype=np.int32)  # the last one is of slot -1
+        place = np.full(total + 1, -1, dtype=np.int32)  # the last entry is that of slot -1
         kept = np.arange(total) if self._kept is None else self._kept
         place[kept] = np.arange(len(kept))
         of_levels = [place[levels.slots] for levels in self._levels]
         return place[:width], place[width : width + marks], of_levels
 
     def _dense(self, columns: Columns) -> np.ndarray:
-        """The matrix, filled some rows at a time: nothing else of its size is held."""
+        """Return the dense matrix, filled in blocks of rows so that no copy of its size is needed."""
         rows = n_rows(columns)
         places = self._places()
         matrix = np.zeros((rows, self.n_columns_), dtype=self.dtype)
@@ -306,7 +311,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             matrix[here, column[here]] = 1
 
     def _sparse(self, columns: Columns) -> Any:
-        """The matrix as CSR: entries are counted first, then written column by column to where they stay."""
+        """Return the matrix as CSR; entries are counted first and then written to their final positions."""
         of_numbers, of_marks, of_levels = self._places()
         marked = [column.index for column in self._numbers if column.marked]
         counts = np.full(n_rows(columns), (of_numbers >= 0).sum(), dtype=np.int64)
@@ -319,7 +324,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         filled = int(ends[-1])
         places = np.int32 if filled <= np.iinfo(np.int32).max else np.int64
         entries, within = np.ones(filled, dtype=self.dtype), np.empty(filled, dtype=places)
-        free = ends - counts  # the next entry of each row
+        free = ends - counts  # position of the next entry of each row
         for number, place in zip(self._numbers, of_numbers, strict=True):
             if place >= 0:
                 entries[free] = self._scaled(columns, [number])[0][:, 0]
@@ -339,7 +344,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         return sparse.csr_matrix((entries, within, starts), shape=(len(ends), self.n_columns_))
 
     def _scaled(self, columns: Columns, some: list[NumberColumn]) -> tuple[np.ndarray, np.ndarray]:
-        """Some columns of numbers, scaled and without gaps; and the marks of those that have some."""
+        """Return some numeric columns, imputed and scaled, and their indicators of missing values."""
         block = _block(columns, [column.index for column in some])
         unknown = ~np.isfinite(block)
         fill = np.array([column.fill for column in some])
@@ -368,14 +373,14 @@ def _block(columns: Columns, some: list[int]) -> np.ndarray:
 
 
 def _blocks(items: list[Any], rows: int) -> Iterator[list[Any]]:
-    """Columns in groups of about `BLOCK_VALUES` values."""
+    """Yield the columns in blocks of about `BLOCK_VALUES` values."""
     step = min(max(BLOCK_VALUES // max(rows, 1), 1), BLOCK_COLUMNS)
     for first in range(0, len(items), step):
         yield items[first : first + step]
 
 
 def _put(matrix: np.ndarray, places: np.ndarray, block: np.ndarray) -> None:
-    """Write the columns of a block to their places; those of place -1 are left out."""
+    """Write the columns of a block to their output columns; -1 skips a column."""
     here = np.flatnonzero(places >= 0)
     if here.size == len(places) and here.size and places[-1] - places[0] == here.size - 1:
         matrix[:, places[0] : places[-1] + 1] = block
@@ -384,7 +389,7 @@ def _put(matrix: np.ndarray, places: np.ndarray, block: np.ndarray) -> None:
 
 
 def _target_columns(y: Any, rows: int) -> np.ndarray | None:
-    """The target as centred columns of length 1: numbers, or one for each class."""
+    """Return the target as centred columns of norm 1: one for numbers, one per class for classes."""
     if y is None:
         return None
     target = np.asarray(y)
@@ -399,7 +404,7 @@ def _target_columns(y: Any, rows: int) -> np.ndarray | None:
 
 
 def _explained(block: np.ndarray, targets: np.ndarray | None) -> np.ndarray:
-    """Share of the targets' variance that each column explains alone; without targets, its variance."""
+    """Return the share of the targets' variance explained by each column; without targets, its variance."""
     centred = block - block.mean(axis=0)
     length = (centred**2).sum(axis=0)
     if targets is None:
@@ -409,7 +414,7 @@ def _explained(block: np.ndarray, targets: np.ndarray | None) -> np.ndarray:
 
 
 def _explained_by_levels(slot: np.ndarray, targets: np.ndarray | None, total: int) -> np.ndarray:
-    """The same of columns of 0 and 1, by counts alone: `slot` is the column that is 1, -1 for none."""
+    """Return the same for one-hot columns, computed from counts; `slot` is the column that is 1, or -1."""
     here = slot >= 0
     places, rows = slot[here], len(slot)
     count = np.bincount(places, minlength=total)

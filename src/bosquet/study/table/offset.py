@@ -1,4 +1,4 @@
-"""The offset of a table: the exposure over which a count was collected, as new tables have it too."""
+"""The offset column of a table: an exposure over which counts were collected, or its logarithm."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from bosquet._suggestions import hint
 from bosquet.tables.columns import as_numbers, plan_column
 
-# e to the 30 is 10^13: beyond it a column is no logarithm, but most likely the exposure itself.
+# exp(30) is about 10^13: a larger value is most likely an exposure, not its logarithm.
 LARGEST = 30.0
 
 
 @dataclass(frozen=True)
 class OffsetColumn:
-    """A column that is added to the logarithm of the mean, or whose logarithm is (an exposure)."""
+    """Column of an offset, added to the logarithm of the predicted mean, or of an exposure, exp(offset)."""
 
     name: str
     kind: Literal["offset", "exposure"]
@@ -26,35 +26,40 @@ class OffsetColumn:
         return f"the {self.kind} column {self.name!r}"
 
     def read(self, frame: Any) -> np.ndarray:
-        """The values of a table, checked; a ValueError of one line for what cannot be used."""
+        """Return the checked values of the column of a table; raise ValueError if they cannot be used."""
         names = [str(name) for name in frame.columns]
         if self.name not in names:
             raise ValueError(f"{self.where} is not in the table; {hint(self.name, names)}")
         return self.checked(frame.iloc[:, names.index(self.name)])
 
     def checked(self, series: Any) -> np.ndarray:
-        """The values of a column, each a number that can be used."""
+        """Return the values as numbers, after checking that each can be used."""
         missing = int(series.isna().sum())
         if missing:
-            rows = "a row" if missing == 1 else f"{missing:,} rows"
-            raise ValueError(f"{self.where} is missing in {rows}: fill it in or drop such rows")
+            rows = "1 row" if missing == 1 else f"{missing:,} rows"
+            raise ValueError(
+                f"{self.where} has missing values in {rows}; fill them in or drop these rows"
+            )
         values = self._numbers(series)
         wrong = np.flatnonzero(~np.isfinite(values))
         if wrong.size:
-            raise ValueError(f"{self.where} is not a finite number in row {series.index[wrong[0]]}")
+            raise ValueError(
+                f"{self.where} is not a finite number in row {series.index[wrong[0]]}; correct or drop such"
+                " rows"
+            )
         if self.kind == "exposure":
             wrong = np.flatnonzero(values <= 0)
-            means = "an exposure must be positive"
+            rule = "an exposure must be positive"
         else:
             wrong = np.flatnonzero(np.abs(values) > LARGEST)
-            means = (
-                "an offset is added to the logarithm of the mean, so that its power of e is an exposure;"
-                " give the exposure itself as exposure"
+            rule = (
+                f"an offset is a logarithm and must be at most {LARGEST:g} in absolute value; if the column"
+                " holds the exposure itself, pass it as exposure"
             )
         if wrong.size:
             first = int(wrong[0])
             raise ValueError(
-                f"{self.where} is {values[first]:g} in row {series.index[first]}: {means}"
+                f"{self.where} is {values[first]:g} in row {series.index[first]}; {rule}"
             )
         return values
 
@@ -63,14 +68,14 @@ class OffsetColumn:
             return np.asarray(as_numbers(series), dtype=float)
         plan, _ = plan_column(self.name, series)
         if plan.kind != "number":
-            raise ValueError(f"{self.where} does not hold numbers")
+            raise ValueError(f"{self.where} is not numeric; use a column of numbers")
         return np.asarray(plan.apply(series)[0][0], dtype=float)
 
     def exposure(self, X: Any) -> np.ndarray:
-        """The exposure of each row of a tidy table, which has the column as it was read."""
+        """Return the exposure of each row of a tidy table, which contains the column unchanged."""
         values = np.asarray(X[self.name], dtype=float)
         return values if self.kind == "exposure" else np.exp(values)
 
     def features(self, X: Any) -> Any:
-        """A tidy table without the column."""
+        """Return a tidy table without the column."""
         return X.drop(columns=self.name)

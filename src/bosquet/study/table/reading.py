@@ -1,4 +1,4 @@
-"""From what was given to the study's table: a tidy frame, a target, and what was done to either."""
+"""Read the table of a study: a tidy frame, the target and the design, with notes on what was changed."""
 
 from __future__ import annotations
 
@@ -10,35 +10,36 @@ import numpy as np
 
 from bosquet._suggestions import hint
 from bosquet.study.table.design import Design, read_design
-from bosquet.study.table.frames import pandas_or_error, rows_called
-from bosquet.study.table.target import Target, read_target
+from bosquet.study.table.frames import pandas_or_error, row_label_note
+from bosquet.study.table.target import StudyTarget, read_target
 from bosquet.tables.frames import as_frame
 
-# Twenty methods, each tuned and repeated, read every column some hundred times.
-MOST_COLUMNS = 20_000
+# About twenty methods, each tuned on several splits, read every column some hundred times.
+MAX_COLUMNS = 20_000
 
 
 @dataclass
 class StudyTable:
-    """The rows that a study is about.
+    """The table of a study, without rows that lack a target.
 
     Attributes
     ----------
-    raw : pandas frame as it came, without the target and without rows that lack one
-    X : the same, tidy: numbers and categories; the column of an offset as it is
-    target : Target
-    tidier : does to new rows what was done to these
-    labels : the names of the rows in the table as it came
-    rows_called : a sentence that says what these are
-    notes : what was left out or read otherwise
+    raw : pandas frame as passed, without the target and the columns of the design
+    X : the same after tidying: numbers and categories; an offset column is unchanged
+    target : StudyTarget
+    tidier : fitted TableTidier, which prepares new rows in the same way
+    labels : labels of the rows in the table as passed
+    row_label_note : a sentence that explains the labels
+    notes : remarks on rows and columns that were left out or converted
+    design : time, group, weight, offset and fixed split of the rows
     """
 
     raw: Any
     X: Any
-    target: Target
+    target: StudyTarget
     tidier: Any
     labels: Any
-    rows_called: str
+    row_label_note: str
     notes: list[str]
     design: Design = field(default_factory=Design)
 
@@ -52,23 +53,39 @@ def read_study_table(
     any_width: bool = False,
     design: Mapping[str, Any] | None = None,
 ) -> StudyTable:
-    """A table and the name of its target, or X and y, made ready; errors are ValueErrors of one line.
+    """Read and check a table with the name of its target, or X and y.
 
-    A study, unlike a fit of one model (`any_width`), has a limit to the columns it takes. `design` are the
-    columns, or arrays, of `read_design`.
+    Parameters
+    ----------
+    data : table
+    target : str or array of shape (n_rows,)
+        Name of the target column, or the targets.
+    task : str
+        One of `TASKS`.
+    positive : label, optional
+        Positive class of a binary target.
+    any_width : bool, default=False
+        Whether to accept any number of columns, as a fit of a single model does. A study has a limit.
+    design : dict, optional
+        Columns or arrays, as in `read_design`.
+
+    Raises
+    ------
+    ValueError
+        If the table cannot be used; the message is one line.
     """
     from bosquet.tables import TableTidier
 
     frame = as_frame(data)
     if len(frame) == 0:
         raise ValueError("the table has no rows")
-    features, series, name = _parted(frame, target)
-    features, series, design, dropped = _without_weightless(features, series, dict(design or {}))
+    features, series, name = _separate_target(frame, target)
+    features, series, design, dropped = _drop_zero_weights(features, series, dict(design or {}))
     if not any_width:
         _refuse_too_wide(features.shape[1])
     counted = any(design.get(option) is not None for option in ("offset", "exposure"))
     if counted and task == "auto" and series.dtype.kind in "iuf":
-        task = "regression"  # of counts there may be a few values alone
+        task = "regression"  # counts with few distinct values would be read as classes
     found = read_target(series, name, task, positive)
     given = {option: _kept(value, found.kept) for option, value in design.items()}
     raw = features if found.kept.all() else features[found.kept]
@@ -84,14 +101,14 @@ def read_study_table(
         _refuse_negative(found, offset.kind, raw.index)
         X[offset.name] = offset.read(features[found.kept])
     notes = [*dropped, *found.notes, *tidier.notes, *_design_notes(known)]
-    called = rows_called(frame.index)
-    return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), called, notes, known)
+    about_labels = row_label_note(frame.index)
+    return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), about_labels, notes, known)
 
 
-def _without_weightless(
+def _drop_zero_weights(
     features: Any, series: Any, design: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any], list[str]]:
-    """Rows of weight 0 left out, with a note; a row of weight 0 counts as a row that is not there."""
+    """Drop rows of weight 0, so that they have no effect at all, and return a note about them."""
     pandas = pandas_or_error()
     weight = design.get("weight")
     if isinstance(weight, str):
@@ -109,18 +126,18 @@ def _without_weightless(
     return features[kept], series[kept], design, [note]
 
 
-def _refuse_negative(target: Target, option: str, labels: Any) -> None:
+def _refuse_negative(target: StudyTarget, option: str, labels: Any) -> None:
     negative = np.flatnonzero(target.y < 0)
     if negative.size:
         first = int(negative[0])
         raise ValueError(
-            f"an {option} is for counts and other numbers that are not negative, and {target.name!r} is"
-            f" {target.y[first]:g} in row {labels[first]}"
+            f"{option} needs a target that is >= 0, such as a count, but {target.name!r} is"
+            f" {target.y[first]:g} in row {labels[first]}; correct the target or remove {option}"
         )
 
 
 def _kept(value: Any, kept: np.ndarray) -> Any:
-    """An array without the rows that have no target; the name of a column as it is."""
+    """Return the kept rows of an array; the name of a column is returned unchanged."""
     if value is None or isinstance(value, str):
         return value
     values = np.asarray(value)
@@ -130,25 +147,25 @@ def _kept(value: Any, kept: np.ndarray) -> Any:
 def _design_notes(design: Design) -> list[str]:
     names = {option: name for option, name in design.columns.items() if name}
     left_out = [f"{name} ({option})" for option, name in names.items() if name in design.left_out]
-    return [f"{', '.join(left_out)}: of the design, no feature"] if left_out else []
+    return [f"{', '.join(left_out)}: used for the design, not as a feature"] if left_out else []
 
 
 def _refuse_too_wide(columns: int) -> None:
-    if columns > MOST_COLUMNS:
+    if columns > MAX_COLUMNS:
         raise ValueError(
-            f"the table has {columns:,} columns besides the target, and a study takes up to {MOST_COLUMNS:,}:"
-            " choose those that matter, or fit one model, which takes any number: bosquet fit, or"
-            " GradientBoostingClassifier"
+            f"the table has {columns:,} columns besides the target, but a study accepts at most"
+            f" {MAX_COLUMNS:,}; select columns, or fit a single model, which accepts any number: bosquet fit"
+            " or GradientBoostingClassifier"
         )
 
 
-def _parted(frame: Any, target: Any) -> tuple[Any, Any, str]:
-    """Features and target, and the target's name."""
+def _separate_target(frame: Any, target: Any) -> tuple[Any, Any, str]:
+    """Return the features, the target and the name of the target."""
     pandas = pandas_or_error()
     if target is None:
-        raise ValueError("say what to predict: fit(table, 'name of a column') or fit(X, y)")
+        raise ValueError("no target was passed; use fit(table, 'name of a column') or fit(X, y)")
     if isinstance(target, str):
-        return _by_name(frame, target)
+        return _separate_column(frame, target)
     name = str(getattr(target, "name", None) or "y")
     if isinstance(target, pandas.Series):
         series = target
@@ -158,31 +175,35 @@ def _parted(frame: Any, target: Any) -> tuple[Any, Any, str]:
             values = values[:, 0]
         if values.ndim != 1:
             raise ValueError(
-                f"y has shape {values.shape}; a study predicts one number or label a row"
+                f"y has shape {values.shape}; pass one number or label per row, shape (n_rows,)"
             )
         series = pandas.Series(values)
     if len(series) != len(frame):
-        raise ValueError(f"X has {len(frame)} rows, but y has {len(series)}")
-    while name in map(str, frame.columns):  # the target is another column than the one of its name
+        raise ValueError(
+            f"X has {len(frame)} rows, but y has {len(series)}; pass as many targets as rows"
+        )
+    while name in map(str, frame.columns):  # a feature has the same name
         name += " (target)"
     return frame, series.set_axis(frame.index), name
 
 
-def _by_name(frame: Any, target: str) -> tuple[Any, Any, str]:
-    from bosquet.tables.delimited import namesakes
+def _separate_column(frame: Any, target: str) -> tuple[Any, Any, str]:
+    from bosquet.tables.delimited import same_named_columns
 
     names = [str(name).strip() for name in frame.columns]
     target = target.strip()
     if target not in names:
-        raise ValueError(f"there is no column {target!r} to be the target; {hint(target, names)}")
-    same = namesakes(frame, target)
+        raise ValueError(f"the target column {target!r} is not in the table; {hint(target, names)}")
+    same = same_named_columns(frame, target)
     if len(same) > 1:
         read_as = "" if len(set(same)) == 1 else f" (read as {', '.join(same[:4])})"
         raise ValueError(
-            f"{len(same)} columns are called {target!r}{read_as}: rename or drop all but the target"
+            f"{len(same)} columns are named {target!r}{read_as}; rename or drop all but the target"
         )
     if len(names) == 1:
-        raise ValueError(f"the table has the target {target!r} and no other column to learn from")
+        raise ValueError(
+            f"the table has no column besides the target {target!r}; it needs at least one feature"
+        )
     place = names.index(target)
     others = [other for other in range(len(names)) if other != place]
     return frame.iloc[:, others], frame.iloc[:, place], target

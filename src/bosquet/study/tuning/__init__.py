@@ -1,4 +1,4 @@
-"""The choice of a method's hyper-parameters by its training rows alone."""
+"""Hyper-parameter tuning of one method on its training rows."""
 
 from bosquet.study.tuning.tuner import Tuned, tune
 

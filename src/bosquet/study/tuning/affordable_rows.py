@@ -1,4 +1,4 @@
-"""How many rows a method can be tuned on in a given time, by its cost model and a trial fit."""
+"""Estimate of the number of rows on which a method can be tuned in a given time."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study.methods.candidates import groups_of, tried
-from bosquet.study.methods.costs import FEWEST_ROWS, modelled_seconds
+from bosquet.study.methods.candidates import groups_of, trial_estimator
+from bosquet.study.methods.costs import MIN_ROWS, modelled_seconds
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.methods.pipelines import fit_weighted
 from bosquet.study.tuning.timed_fits import try_all
-from bosquet.study.tuning.validation import LARGE, Rows, way_for
+from bosquet.study.tuning.validation import LARGE, TrainingRows, scheme_for
 
-# Rows of the fit that tells how fast this machine is.
+# Rows of the trial fit that measures the speed of this machine.
 TRIAL_ROWS = 500
-# A trial fit is short, and may meet a busy moment: what it says is taken within these bounds.
-SPEEDS = (0.3, 6.0)
+# A trial fit is short and may run on a busy machine, so the measured ratio is clipped to these bounds.
+SPEED_BOUNDS = (0.3, 6.0)
 
 
 def affordable_rows(
@@ -31,10 +31,10 @@ def affordable_rows(
     folds: int = 5,
     random_state: int = 0,
 ) -> int:
-    """The rows on which tuning a method takes about so many seconds on this machine.
+    """Return the number of rows on which tuning a method takes about `seconds` on this machine.
 
-    A fit of the middle candidate to 500 rows tells how fast the machine is beside the one that the
-    method's cost model was measured on; the model's exponents do the rest.
+    A fit of the middle candidate to 500 rows measures the speed of this machine relative to the one on which
+    the cost model of the method was measured. The cost model extrapolates to other numbers of rows.
 
     Parameters
     ----------
@@ -49,51 +49,59 @@ def affordable_rows(
     Returns
     -------
     int
-        At most the rows there are.
+        At most `shape.n_rows`.
     """
     if method.rows_affordable is all_rows:
         return shape.n_rows
     candidates = list(method.candidates(shape))
-    speed = _speed(method, candidates, Rows(X, np.asarray(y)), shape, random_state)
-    way = way_for(method, by, shape.n_rows)
+    speed = _speed(method, candidates, TrainingRows(X, np.asarray(y)), shape, random_state)
+    scheme = scheme_for(method, by, shape.n_rows)
 
-    def rows_for(way: str) -> int:
-        each = seconds / _fits(candidates, way, folds)
-        return method.rows_affordable(shape, each / speed)
+    def rows_for(scheme: str) -> int:
+        seconds_per_fit = seconds / _n_fits(candidates, scheme, folds)
+        return method.rows_affordable(shape, seconds_per_fit / speed)
 
-    rows = rows_for(way)
+    rows = rows_for(scheme)
     if rows < LARGE <= shape.n_rows and by is None and method.by == "cv":
-        # So few rows are judged by folds, which are more fits.
-        rows = max(rows_for("cv"), min(FEWEST_ROWS, rows))
+        # On so few rows the method is tuned by cross-validation, which needs more fits.
+        rows = max(rows_for("cv"), min(MIN_ROWS, rows))
     return int(min(rows, shape.n_rows))
 
 
 def _speed(
-    method: Method, candidates: Sequence[Candidate], rows: Rows, shape: TableShape, seed: int
+    method: Method,
+    candidates: Sequence[Candidate],
+    rows: TrainingRows,
+    shape: TableShape,
+    seed: int,
 ) -> float:
-    """Seconds that a small fit takes here, for each second of the cost model."""
-    number = np.random.RandomState(seed).permutation(len(rows))[:TRIAL_ROWS]
-    if shape.task != "regression":  # one row of each class at least
+    """Return the ratio of the measured seconds of a small fit to those of the cost model."""
+    chosen = np.random.RandomState(seed).permutation(len(rows))[:TRIAL_ROWS]
+    if shape.task != "regression":  # at least one row per class
         firsts = np.unique(rows.y, return_index=True)[1]
-        number = np.union1d(number, firsts)
-    trial = rows.take(number)
+        chosen = np.union1d(chosen, firsts)
+    trial = rows.take(chosen)
     group = groups_of(candidates)[len(groups_of(candidates)) // 2]
     candidate = group[-1]
-    # The first fit also pays for what is loaded when first used.
-    fits = try_all(lambda: fit_weighted(tried(candidate, seed), trial.X, trial.y), [(), ()])
+    # Two fits, because the first one also loads modules.
+    fits = try_all(
+        lambda: fit_weighted(trial_estimator(candidate, seed), trial.X, trial.y), [(), ()]
+    )
     if any(fit.error is not None for fit in fits):
         return 1.0
     seconds = min(fit.seconds for fit in fits)
     ratio = seconds / modelled_seconds(method.rows_affordable, shape, len(trial))
-    return float(np.clip(ratio, *SPEEDS))
+    return float(np.clip(ratio, *SPEED_BOUNDS))
 
 
-def _fits(candidates: Sequence[Candidate], way: str, folds: int) -> float:
-    """How many fits of all rows tuning comes to."""
+def _n_fits(candidates: Sequence[Candidate], scheme: str, folds: int) -> float:
+    """Return the cost of tuning in fits to all rows."""
     groups = len(groups_of(candidates))
-    if len(candidates) == 1:  # one that tunes itself does so within its fit
+    if len(candidates) == 1:  # no tuning, or tuning within the fit
         return 1.0
-    if way in ("oob", "aic", "bic"):
+    if scheme in ("oob", "aic", "bic"):
         return float(groups)
-    judged = {"cv": 0.8 * folds, "validation": 0.8, "bootstrap": 1.0 + max(10, folds)}[way]
-    return groups * judged + 1
+    fits_per_group = {"cv": 0.8 * folds, "validation": 0.8, "bootstrap": 1.0 + max(10, folds)}[
+        scheme
+    ]
+    return groups * fits_per_group + 1

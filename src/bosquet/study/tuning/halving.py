@@ -1,8 +1,8 @@
-"""Successive halving: candidates are compared on few rows first, and the best of them on all.
+"""Successive halving: compare candidates on a subsample first, and only the best of them on all rows.
 
-On a large table there is time for one or two candidates on all rows. Which ones is better decided by a
-validation set of a subsample than by their place in the list. The fit to the subsample is kept: it is what is
-left of a method whose fits to all rows are stopped.
+On a large table there is time to fit one or two candidates to all rows. Scores on a subsample select them
+better than their order in the list does. The fit to the subsample is kept, in case the time limit stops all
+fits to all rows.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from bosquet.study.table.design import Design
 from bosquet.study.table.frames import take
 from bosquet.study.table.splits import subsample
 from bosquet.study.tuning.time_limit import OutOfTime
-from bosquet.study.tuning.validation import Judged
+from bosquet.study.tuning.validation import CandidateEvaluation
 
 if TYPE_CHECKING:
     from bosquet.study.tuning.tuner import Tuned
 
-# Candidates are compared on an eighth of the rows, but on so many at least; with less than twice as many
-# rows, or fewer than so many candidates that do not share a fit, there is nothing to save.
+# The subsample has an eighth of the rows, at least 10,000. Halving saves no time if the table has less than
+# twice as many rows, or if the method has fewer than three candidates that do not share a fit.
 SHARE_OF_ROWS, FEWEST_ROWS, FEWEST_CANDIDATES = 1 / 8, 10_000, 3
 SHARE_OF_TIME = 0.4
-KEPT = 1 / 3  # of the candidates, two at least
-# Of methods with fewer candidates a subsample is fitted first if the hard limit is less than so many times
-# what one fit takes by the cost model: a machine may be busy, and a cost model wrong.
-CAUTION = 8.0
+KEPT_SHARE = 1 / 3  # of the candidates, at least two
+# A method with fewer candidates is fitted to a subsample first if the hard limit is less than this multiple
+# of one fit by the cost model, because the machine may be busy and the cost model wrong.
+SAFETY_FACTOR = 8.0
 LEAST_SECONDS = 0.01
 
 
 @dataclass
-class Halved:
-    """The candidates that are left, best first, the seconds that it took, and a note for the reader.
+class HalvingResult:
+    """The remaining candidates, best first, the seconds used, and a note for the report.
 
-    `tuned` is the method tuned on the subsample, which has so many `rows`. No candidate is left if even the
-    subsample took too long, and one of fewer rows had to do.
+    `tuned` is the method tuned on a subsample of `rows` rows. There are no candidates if even this subsample
+    took too long and a smaller one was used.
     """
 
     candidates: list[Candidate]
@@ -54,7 +54,7 @@ class Halved:
     rows: int
 
 
-def halved(
+def successive_halving(
     method: Method,
     candidates: list[Candidate],
     X: Any,
@@ -68,11 +68,11 @@ def halved(
     fewest: int,
     design: Design,
     **given: Any,
-) -> Halved | None:
-    """A method on a subsample, and its best candidates there; None where a subsample has no use.
+) -> HalvingResult | None:
+    """Tune a method on a subsample and return its best candidates; None if a subsample would not help.
 
-    A subsample that is fitted only to be kept has `fewest` rows at least. `given` are further parameters of
-    `tune`.
+    A subsample that only serves as a fallback for stopped fits has at least `fewest` rows. `given` are
+    further parameters of `tune`.
     """
     from bosquet.study.tuning.tuner import tune
 
@@ -87,7 +87,7 @@ def halved(
     began = time.monotonic()
 
     if given.get("by") is None and method.by == "cv":
-        given["by"] = "validation"  # for few rows too: one fit per candidate, of which one is kept
+        given["by"] = "validation"  # one fit per candidate, and the fit of the best one can be kept
 
     def tuned_on(size: int, limit: float) -> Tuned:
         rows = subsample(y, size, rows_seed, stratify=stratify)
@@ -110,43 +110,44 @@ def halved(
     with suppress(ValueError, MemoryError):
         try:
             tuned = tuned_on(size, SHARE_OF_TIME * at_most)
-        except OutOfTime:  # all rows would take longer still: the rest of the time is for few
+        except OutOfTime:  # all rows would take even longer: use the remaining time for fewer rows
             if fewest < size:
                 with suppress(OutOfTime):
                     left = max(at_most - (time.monotonic() - began), LEAST_SECONDS)
-                    return Halved([], at_most, "", tuned_on(fewest, left), fewest)
+                    return HalvingResult([], at_most, "", tuned_on(fewest, left), fewest)
     if tuned is None or (halves and not tuned.order):
         return None
     note = ""
     if halves:
-        kept = _best(groups, tuned.order)
+        kept = _best_groups(groups, tuned.order)
         best = f"the best {len(kept)} of {len(groups)}"
-        note = f"candidates were compared on {size:,} rows, and {best} on all"
+        note = f"candidates were compared on {size:,} rows, and {best} on all rows"
         candidates = [one for group in kept for one in group]
-    return Halved(candidates, time.monotonic() - began, note, tuned, size)
+    return HalvingResult(candidates, time.monotonic() - began, note, tuned, size)
 
 
 def _may_be_stopped(
     method: Method, candidates: Sequence[Candidate], shape: TableShape, at_most: float
 ) -> bool:
-    """Whether a fit to all rows may exceed the limit, and would leave nothing."""
+    """Return whether a fit to all rows may exceed the limit without leaving a usable model."""
     keeps_rounds = all(isinstance(one, SelfTuned) and one.keeps_rounds for one in candidates)
     if keeps_rounds or method.combines or method.rows_affordable is all_rows:
         return False
-    return CAUTION * modelled_seconds(method.rows_affordable, shape, shape.n_rows) > at_most
+    return SAFETY_FACTOR * modelled_seconds(method.rows_affordable, shape, shape.n_rows) > at_most
 
 
-def _best(
-    groups: list[list[Candidate]], order: Sequence[tuple[Candidate, Judged]]
+def _best_groups(
+    groups: list[list[Candidate]], order: Sequence[tuple[Candidate, CandidateEvaluation]]
 ) -> list[list[Candidate]]:
-    """The groups with the best candidates, first those that may be the best, the most complex of them first.
+    """Return the groups of the best candidates.
 
-    More rows favour complex candidates: of those within a standard error of the best the largest gains most.
+    Candidates within one standard error of the best come first, the most complex one before the others: on
+    more rows complex candidates improve most.
     """
     best = order[0][1]
-    near = [one for one in order if abs(one[1].score - best.score) <= (best.spread or 0.0)]
-    near = sorted(near, key=lambda one: -one[0].complexity)
-    places = {id(one[0]): place for place, one in enumerate([*near, *order[len(near) :]])}
-    known = [group for group in groups if any(id(one) in places for one in group)]
-    known.sort(key=lambda group: min(places.get(id(one), len(order)) for one in group))
-    return known[: max(2, math.ceil(KEPT * len(groups)))]
+    close = [entry for entry in order if abs(entry[1].score - best.score) <= (best.spread or 0.0)]
+    close = sorted(close, key=lambda entry: -entry[0].complexity)
+    ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *order[len(close) :]])}
+    known = [group for group in groups if any(id(one) in ranks for one in group)]
+    known.sort(key=lambda group: min(ranks.get(id(one), len(order)) for one in group))
+    return known[: max(2, math.ceil(KEPT_SHARE * len(groups)))]

@@ -1,11 +1,10 @@
-"""Akaike's and the Bayesian information criterion of linear models, penalised ones too.
+"""Akaike's and the Bayesian information criterion of linear models, with or without a penalty.
 
     AIC = -2 ln L + 2 k,        BIC = -2 ln L + ln(n) k
 
-k counts the coefficients. A penalty leaves less freedom: with the Fisher information I of the
-coefficients and the penalty's second derivative P, k = tr((I + P)⁻¹ I), the effective number of
-parameters; without a penalty it is the rank of I. The variance of a linear model's errors is not
-counted, as in statsmodels.
+k is the effective number of parameters, k = tr((I + P)⁻¹ I), with the Fisher information I of the
+coefficients and the second derivative P of the penalty. Without a penalty it is the rank of I. The
+variance of the errors of a linear model is not counted as a parameter, as in statsmodels.
 """
 
 from __future__ import annotations
@@ -26,13 +25,14 @@ MOST_COEFFICIENTS = 2000
 def information_criterion(
     fitted: Any, X: Any, y: Any, weight: Any = None, kind: str = "aic"
 ) -> float:
-    """AIC or BIC of a fitted linear, logistic or Poisson model, or a pipeline that ends in one.
+    """Return AIC or BIC of a fitted linear, logistic or Poisson model.
 
     Parameters
     ----------
-    fitted : scikit-learn's Ridge or LinearRegression, LogisticRegression or PoissonRegressor, or a
-        pipeline that ends in one of them.
-    X, y, weight : the rows that it was fitted to; a weight counts as that many rows.
+    fitted : Ridge, LinearRegression, LogisticRegression or PoissonRegressor
+        The fitted model of scikit-learn, or a pipeline that ends in one.
+    X, y, weight : arrays
+        The rows that the model was fitted to. A row of weight 2 counts as two rows.
     kind : {"aic", "bic"}, default="aic"
 
     Returns
@@ -66,14 +66,14 @@ def information_criterion(
         likelihood, information, penalty = _least_squares(model, matrix, y, w)
     else:
         raise ValueError(
-            f"{type(model).__name__} has no likelihood to take {kind.upper()} of;"
-            " tune it by 'cv', 'validation' or 'bootstrap'"
+            f"{type(model).__name__} has no likelihood, which {kind.upper()} needs;"
+            " tune it by 'cv', 'validation' or 'bootstrap'."
         )
-    size = 2.0 if kind == "aic" else float(np.log(w.sum()))
-    return float(-2 * likelihood + size * _effective(information, penalty))
+    factor = 2.0 if kind == "aic" else float(np.log(w.sum()))
+    return float(-2 * likelihood + factor * _effective_parameters(information, penalty))
 
 
-def _with_constant(matrix: Any) -> Any:
+def _with_intercept(matrix: Any) -> Any:
     ones = np.ones((matrix.shape[0], 1))
     if sparse.issparse(matrix):
         return sparse.hstack([ones, matrix], format="csr")
@@ -81,40 +81,45 @@ def _with_constant(matrix: Any) -> Any:
 
 
 def _products(design: Any, weight: np.ndarray) -> np.ndarray:
-    """Σ w x xᵀ over the rows x of a design."""
+    """Return Σ w x xᵀ over the rows x of a design matrix."""
     if sparse.issparse(design):
         return (design.T @ sparse.diags(weight) @ design).toarray()
     return design.T @ (weight[:, None] * design)
 
 
-def _checked(columns: int) -> None:
-    if columns > MOST_COEFFICIENTS:
+def _check_n_coefficients(n: int) -> None:
+    if n > MOST_COEFFICIENTS:
         raise ValueError(
-            f"{columns} coefficients are too many for AIC or BIC (at most {MOST_COEFFICIENTS}); tune by 'cv'"
+            f"AIC and BIC support at most {MOST_COEFFICIENTS} coefficients, but the model has {n};"
+            " tune it by 'cv'."
         )
 
 
 def _least_squares(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
-    _checked(X.shape[1] + 1)
+    _check_n_coefficients(X.shape[1] + 1)
     residual = np.asarray(y, dtype=float) - model.predict(X)
     n = w.sum()
     variance = float(w @ residual**2 / n)
     likelihood = -n / 2 * (np.log(2 * np.pi * max(variance, np.finfo(float).tiny)) + 1)
-    # statsmodels' weights are inverse variances and add ½ Σ ln w; here they count rows.
-    design = _with_constant(X)
+    # Weights count rows here. In statsmodels they are inverse variances, which adds ½ Σ ln w.
+    design = _with_intercept(X)
     information = _products(design, w)
-    return float(likelihood), information, _slopes(float(getattr(model, "alpha", 0.0)), design)
+    return (
+        float(likelihood),
+        information,
+        _penalty_diagonal(float(getattr(model, "alpha", 0.0)), design),
+    )
 
 
 def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
     classes = len(model.classes_)
     outputs = 1 if classes == 2 else classes
-    _checked(outputs * (X.shape[1] + 1))
+    _check_n_coefficients(outputs * (X.shape[1] + 1))
     numbers = class_numbers(np.asarray(y), model.classes_)
     p = model.predict_proba(X)
     own = np.maximum(p[np.arange(len(numbers)), numbers], np.finfo(float).tiny)
-    design = _with_constant(X)
-    penalty = _slopes(1.0 / model.C, design)
+    design = _with_intercept(X)
+    penalty = _penalty_diagonal(1.0 / model.C, design)
     if classes == 2:
         information = _products(design, w * p[:, 0] * p[:, 1])
         return float(w @ np.log(own)), information, penalty
@@ -130,23 +135,23 @@ def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndar
 
 
 def _poisson(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
-    _checked(X.shape[1] + 1)
+    _check_n_coefficients(X.shape[1] + 1)
     target, mean = np.asarray(y, dtype=float), model.predict(X)
     likelihood = w @ (target * np.log(mean) - mean - gammaln(target + 1))
-    design = _with_constant(X)
+    design = _with_intercept(X)
     information = _products(design, w * mean)
-    return float(likelihood), information, _slopes(model.alpha * w.sum(), design)
+    return float(likelihood), information, _penalty_diagonal(model.alpha * w.sum(), design)
 
 
-def _slopes(penalty: float, design: Any) -> np.ndarray:
-    """The penalty of each coefficient: none of the constant's."""
-    each = np.full(design.shape[1], penalty)
-    each[0] = 0.0
-    return each
+def _penalty_diagonal(penalty: float, design: Any) -> np.ndarray:
+    """Return the penalty of each coefficient; the intercept has none."""
+    diagonal = np.full(design.shape[1], penalty)
+    diagonal[0] = 0.0
+    return diagonal
 
 
-def _effective(information: np.ndarray, penalty: np.ndarray) -> float:
-    """tr((I + P)⁻¹ I), by eigenvalues so that what the rows say nothing of counts for nothing."""
+def _effective_parameters(information: np.ndarray, penalty: np.ndarray) -> float:
+    """Return tr((I + P)⁻¹ I); directions of (nearly) zero eigenvalue do not count."""
     values, vectors = np.linalg.eigh(information + np.diag(penalty))
     kept = values > values.max() * len(values) * np.finfo(float).eps
     rotated = vectors[:, kept]

@@ -1,6 +1,6 @@
-"""From probabilities to decisions: the threshold that suits the costs, or a rare class.
+"""Decision thresholds on probabilities, for given costs or for a rare class.
 
-It is chosen on training rows by models that have not seen them, never on test rows.
+A threshold is chosen on out-of-sample predictions for training rows, never on test rows.
 
 >>> import numpy as np
 >>> from bosquet.study.tuning.thresholds import best_threshold
@@ -18,27 +18,30 @@ import numpy as np
 from scipy.special import logit
 
 from bosquet._targets import class_numbers
-from bosquet.study.methods.candidates import Unseen
+from bosquet.study.methods.candidates import HeldOutPredictions
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.metrics.scoring import Metric, answer_of, decided
+from bosquet.study.metrics.scoring import Metric, class_decisions, predictions_for
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds
 from bosquet.study.table.frames import take
-from bosquet.study.tuning.validation import placed
+from bosquet.study.tuning.validation import with_all_classes
 
 FOLDS = 3
-DRAWS = 50  # of the rows, to average thresholds over
+DRAWS = 50  # bootstrap samples over which the threshold is averaged
 TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
-ENOUGH_EVENTS = 50  # validation rows of the rarer class that a threshold is found on
-MOST_ROWS = 0.9  # rows that some bag must leave out for their votes to be taken
+ENOUGH_EVENTS = (
+    50  # rows of the rarer class that a validation set needs to choose a threshold on it
+)
+KNOWN_SHARE = 0.9  # out-of-bag predictions are used if they exist for a larger share of the rows
 
 
 @dataclass(frozen=True)
 class Decision:
-    """How probabilities become decisions.
+    """Decision rule: turns probabilities into labels.
 
-    `threshold` is the probability of the positive class from which on it is decided for; without one the
-    likeliest class, or the one of least expected cost.
+    With a `threshold` a row is labelled positive if the probability of the positive class is at least the
+    threshold. Without one the label is the most probable class or, with `costs`, the class of the smallest
+    expected cost.
     """
 
     classes: np.ndarray
@@ -47,14 +50,14 @@ class Decision:
     costs: np.ndarray | None = None
 
     def __call__(self, probabilities: np.ndarray) -> np.ndarray:
-        """Labels."""
+        """Return the predicted labels."""
         if self.threshold is None:
-            return self.classes[decided(probabilities, self.costs)]
-        said = probabilities[:, self.positive] >= self.threshold
-        return self.classes[np.where(said, self.positive, 1 - self.positive)]
+            return self.classes[class_decisions(probabilities, self.costs)]
+        is_positive = probabilities[:, self.positive] >= self.threshold
+        return self.classes[np.where(is_positive, self.positive, 1 - self.positive)]
 
     def as_costs(self) -> np.ndarray | None:
-        """Costs under which the class of least expected cost is the decision; None for the likeliest."""
+        """Return costs that lead to the same decisions; None if the most probable class is chosen."""
         if self.threshold is None:
             return self.costs
         costs = np.zeros((2, 2))
@@ -69,30 +72,32 @@ def best_threshold(
     *,
     alarm: float,
     miss: float,
-    times: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
 ) -> float:
-    """The threshold on p of least cost, with the cost of a false alarm and of a missed event.
+    """Return the threshold on p with the smallest cost of false alarms and missed events.
 
-    It lies halfway between two scores; of several equally good ones in the middle of them. A row counts as
-    many `times` as is said, by default once.
+    The threshold is the midpoint between two scores. If several are equally good, the middle one of them is
+    returned. `counts` weights the rows, default: 1 each.
     """
-    times = np.ones(len(p)) if times is None else times
+    counts = np.ones(len(p)) if counts is None else counts
     order = np.argsort(p, kind="stable")
-    order = order[times[order] > 0]
-    p, event, times = p[order], event[order], times[order]
-    # cost[k]: the k lowest scores are below the threshold.
-    missed = np.concatenate([[0], np.cumsum(times * event)]) * miss
-    alarms = np.concatenate([np.cumsum((times * ~event)[::-1])[::-1], [0]]) * alarm
+    order = order[counts[order] > 0]
+    p, event, counts = p[order], event[order], counts[order]
+    # cost[k]: cost if exactly the k smallest scores are below the threshold.
+    missed = np.concatenate([[0], np.cumsum(counts * event)]) * miss
+    alarms = np.concatenate([np.cumsum((counts * ~event)[::-1])[::-1], [0]]) * alarm
     cost = missed + alarms
-    possible = np.concatenate([[True], p[1:] > p[:-1], [True]])  # equal scores stay together
+    possible = np.concatenate(
+        [[True], p[1:] > p[:-1], [True]]
+    )  # a threshold cannot separate equal scores
     best = np.flatnonzero(possible & (cost <= cost[possible].min() * (1 + 1e-12)))
-    place = int(best[len(best) // 2])
-    low = p[place - 1] if place > 0 else 0.0
-    high = p[place] if place < len(p) else 1.0
+    k = int(best[len(best) // 2])
+    low = p[k - 1] if k > 0 else 0.0
+    high = p[k] if k < len(p) else 1.0
     return float((low + high) / 2)
 
 
-def steady_threshold(
+def bagged_threshold(
     p: np.ndarray,
     event: np.ndarray,
     *,
@@ -101,11 +106,11 @@ def steady_threshold(
     seed: int = 0,
     weight: np.ndarray | None = None,
 ) -> float:
-    """The best thresholds of some bootstrap draws of the rows, averaged; a row counts by its weight.
+    """Return an average of the best thresholds of bootstrap samples; rows are weighted by `weight`.
 
-    Few events make the best threshold of the rows themselves jump; bagging steadies it as it does trees. It
-    is the one nearest to the mean of the middle half, as log-odds: a mean itself may lie where no draw
-    wanted it, and scores of 0 and 1 have no log-odds to average.
+    With few events the best threshold of the rows varies strongly; bagging reduces its variance. The result
+    is the bootstrap threshold whose log-odds are nearest to their interquartile mean. The mean itself is not
+    returned, because it may lie where no bootstrap sample has its best threshold.
     """
     random = np.random.default_rng(seed)
     order = np.argsort(p, kind="stable")
@@ -113,66 +118,69 @@ def steady_threshold(
     weight = np.ones(len(p)) if weight is None else weight[order]
     found = []
     for _ in range(DRAWS):
-        times = np.bincount(random.integers(len(p), size=len(p)), minlength=len(p)) * weight
-        if times[event].any() and times[~event].any():
-            found.append(best_threshold(p, event, alarm=alarm, miss=miss, times=times))
+        counts = np.bincount(random.integers(len(p), size=len(p)), minlength=len(p)) * weight
+        if counts[event].any() and counts[~event].any():
+            found.append(best_threshold(p, event, alarm=alarm, miss=miss, counts=counts))
     if not found:
-        return best_threshold(p, event, alarm=alarm, miss=miss, times=weight)
+        return best_threshold(p, event, alarm=alarm, miss=miss, counts=weight)
     odds = logit(np.clip(found, TINY, 1 - EPSILON))
     quarter = len(odds) // 4
     middle = np.sort(odds)[quarter : len(odds) - quarter].mean()
     return found[int(np.abs(odds - middle).argmin())]
 
 
-def unseen_answers(
+def out_of_sample_predictions(
     fitted: Any,
     candidate: Any,
     X: Any,
     y: np.ndarray,
     metric: Metric,
     seed: int,
-    held: Unseen | None = None,
+    held: HeldOutPredictions | None = None,
     design: Design | None = None,
-) -> Unseen:
-    """Probabilities of training rows by models that have not seen them.
+) -> HeldOutPredictions:
+    """Return probabilities of training rows from models that were not fitted to these rows.
 
-    `held` are those of validation rows, which will do if the rarer class has enough of them: no further fit.
+    `held` are the predictions for the validation set. They are used if it has enough rows of the rarer class,
+    which saves further fits.
     """
-    found = answers_at_hand(fitted, y, metric, design)
+    found = stored_predictions(fitted, y, metric, design)
     if found is None and held is not None:
         events = int((class_numbers(held.y, metric.classes) == metric.positive).sum())
         found = held if min(events, len(held.y) - events) >= ENOUGH_EVENTS else None
-    return found or out_of_fold(candidate, X, y, metric, seed, design=design)
+    return found or out_of_fold_predictions(candidate, X, y, metric, seed, design=design)
 
 
-def answers_at_hand(
+def stored_predictions(
     fitted: Any, y: np.ndarray, metric: Metric, design: Design | None = None
-) -> Unseen | None:
-    """What a fit has said of rows that were not learned from; None if it has not.
+) -> HeldOutPredictions | None:
+    """Return the out-of-sample predictions that a fitted model stores, or None if it has none.
 
-    Of a bagged model these are the votes of the trees whose bags a row is not in, of a super learner what
-    its learners said in the folds: a handful of weights has seen these answers, no learner the rows.
+    A bagged model stores out-of-bag predictions. A super learner stores the cross-validated predictions of
+    its learners; only its few weights were fitted to them.
     """
     from bosquet.experts import SuperLearnerClassifier
 
-    # Bags part groups and times.
-    bags = design is None or not design.parts_rows
+    # Bootstrap samples divide groups and mix times: out-of-bag rows are then not independent of the bag.
+    bags = design is None or not design.has_dependent_rows
     votes = getattr(fitted, "oob_decision_function_", None) if bags else None
     if isinstance(fitted, SuperLearnerClassifier):
         votes = np.tensordot(fitted.cv_predictions_, fitted.weights_, axes=(1, 0))
     if votes is None or len(votes) != len(y):
         return None
     known = np.isfinite(votes).all(axis=1)
-    if known.mean() <= MOST_ROWS:
+    if known.mean() <= KNOWN_SHARE:
         return None
-    return Unseen(placed(votes[known], fitted, metric), y[known], _weight_of(design, known))
+    return HeldOutPredictions(
+        with_all_classes(votes[known], fitted, metric), y[known], _weight_of(design, known)
+    )
 
 
 def _weight_of(design: Design | None, known: np.ndarray) -> np.ndarray | None:
     return None if design is None or design.weight is None else design.weight[known]
 
 
-def out_of_fold(
+def out_of_fold_predictions(
     candidate: Any,
     X: Any,
     y: np.ndarray,
@@ -180,49 +188,54 @@ def out_of_fold(
     seed: int,
     folds: int = FOLDS,
     design: Design | None = None,
-) -> Unseen:
-    """Probabilities of rows by models fitted on the other folds, or on those before."""
+) -> HeldOutPredictions:
+    """Return cross-validated probabilities; with a time column, folds are predicted from earlier rows."""
     from sklearn.model_selection import StratifiedKFold
 
     design = design or Design()
     rarest = int(np.unique(y, return_counts=True)[1].min())
     folds = max(2, min(folds, rarest))
-    parts = design_folds(design, folds, seed)
-    if parts is None:
+    splits = design_folds(design, folds, seed)
+    if splits is None:
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**31)
-        parts = list(splitter.split(np.zeros(len(y)), y))
-    answer = np.full((len(y), len(metric.classes)), np.nan)
-    for train, test in parts:
-        some = design.take(train)
-        model = fit_by_design(candidate.make(seed), take(X, train), y[train], some, seed)
-        answer[test] = placed(answer_of(model, take(X, test), metric), model, metric)
-    known = ~np.isnan(answer).any(axis=1)
-    return Unseen(answer[known], y[known], _weight_of(design, known))
+        splits = list(splitter.split(np.zeros(len(y)), y))
+    predictions = np.full((len(y), len(metric.classes)), np.nan)
+    for train, test in splits:
+        part = design.take(train)
+        model = fit_by_design(candidate.make(seed), take(X, train), y[train], part, seed)
+        predictions[test] = with_all_classes(
+            predictions_for(model, take(X, test), metric), model, metric
+        )
+    known = ~np.isnan(predictions).any(axis=1)
+    return HeldOutPredictions(predictions[known], y[known], _weight_of(design, known))
 
 
 def needs_threshold(metric: Metric, rare: bool) -> bool:
-    """Whether to decide otherwise than for the likeliest: two classes, with costs or one of them rare."""
+    """Return whether a threshold has to be chosen: two classes, with costs or with a rare class."""
     return len(metric.classes) == 2 and (metric.costs is not None or rare)
 
 
 def choose_decision(
-    answer: np.ndarray, y: np.ndarray, metric: Metric, weight: np.ndarray | None = None
+    probabilities: np.ndarray, y: np.ndarray, metric: Metric, weight: np.ndarray | None = None
 ) -> Decision:
-    """The decision of least cost on answers out of fold; without costs, of the best balanced accuracy."""
+    """Return the decision rule of the smallest cost; without costs, of the best balanced accuracy.
+
+    `probabilities` are out-of-sample predictions for rows with the targets `y`.
+    """
     event = class_numbers(y, metric.classes) == metric.positive
     if metric.costs is None:
-        counted = np.ones(len(event)) if weight is None else weight
-        others, events = counted[~event].sum(), counted[event].sum()
+        weights = np.ones(len(event)) if weight is None else weight
+        others, events = weights[~event].sum(), weights[event].sum()
         alarm, miss = 1 / others if others > 0 else 1.0, 1 / events if events > 0 else 1.0
     else:
         other = 1 - metric.positive
         alarm = metric.costs[other, metric.positive] - metric.costs[other, other]
         miss = metric.costs[metric.positive, other] - metric.costs[metric.positive, metric.positive]
-    p = answer[:, metric.positive]
-    threshold = steady_threshold(p, event, alarm=alarm, miss=miss, weight=weight)
+    p = probabilities[:, metric.positive]
+    threshold = bagged_threshold(p, event, alarm=alarm, miss=miss, weight=weight)
     return Decision(metric.classes, metric.positive, threshold, metric.costs)
 
 
-def plain_decision(metric: Metric) -> Decision:
-    """For the likeliest class, or the one of least expected cost."""
+def default_decision(metric: Metric) -> Decision:
+    """Return the rule without a threshold: the most probable class, or the smallest expected cost."""
     return Decision(metric.classes, metric.positive, None, metric.costs)

@@ -1,4 +1,4 @@
-"""A limit on how long a trial may take, for fits that do not look at the clock themselves."""
+"""A hard time limit for fits that do not check the time themselves."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-AGAIN = 0.5  # seconds
+REPEAT_AFTER = 0.5  # seconds
 
 
 class OutOfTime(BaseException):
-    """Raised inside a fit that has taken too long.
+    """Raised inside a fit that exceeds its time limit.
 
-    Like KeyboardInterrupt it is no Exception: a learner, joblib or scikit-learn that catches those would take
-    it for an error of its own.
+    Like KeyboardInterrupt it does not derive from Exception, so that learners, joblib and scikit-learn do not
+    catch it and handle it as an error of their own.
     """
 
     def __init__(self) -> None:
-        super().__init__("stopped by the time limit: it took far longer than its share of the time")
+        super().__init__(
+            "stopped by the time limit: it took far longer than its share of the budget"
+        )
 
 
 @contextmanager
 def stopped_after(seconds: float | None) -> Iterator[None]:
-    """Raise OutOfTime in the calling thread when time is up, and again until the block is left.
+    """Raise OutOfTime in the calling thread when time is up, repeatedly until the block is left.
 
-    Python delivers it between two instructions: a fit with a loop in Python stops at its next round, one call
-    into compiled code runs to its end. Only for work in the calling thread: a pool of threads would wait
-    for ever for one that was stopped while it handed over its result, so that joblib is told to start none.
+    Python raises it between two instructions: a loop in Python stops at its next round, but a call into
+    compiled code first runs to its end. Only work in the calling thread can be stopped. A thread pool would
+    wait forever for a worker that is stopped while it returns its result, so joblib runs with one job.
     """
     if seconds is None:
         yield
@@ -39,7 +41,7 @@ def stopped_after(seconds: float | None) -> Iterator[None]:
     def watch() -> None:
         wait = seconds
         while not over.wait(wait):
-            wait = AGAIN  # what was stopped may only have made room for the next candidate
+            wait = REPEAT_AFTER  # the code that was stopped may have caught the exception and continued
             with lock:
                 if not over.is_set():
                     _raise_in(caller, OutOfTime)
@@ -49,21 +51,21 @@ def stopped_after(seconds: float | None) -> Iterator[None]:
             threading.Thread(target=watch, daemon=True).start()
             yield
     finally:
-        _call_off(caller, lock, over)
+        _cancel(caller, lock, over)
 
 
-def _call_off(caller: int, lock: threading.Lock, over: threading.Event) -> None:
-    """No more of it, also if one arrives just now."""
+def _cancel(caller: int, lock: threading.Lock, over: threading.Event) -> None:
+    """Stop the watching thread and clear an exception that has not been raised yet."""
     while not over.is_set():
         try:
             with lock:
                 over.set()
-                _raise_in(caller, None)  # one that was on its way
+                _raise_in(caller, None)
         except OutOfTime:
             continue
 
 
 def _raise_in(thread: int | None, error: type[BaseException] | None) -> None:
     if thread is not None:
-        told = None if error is None else ctypes.py_object(error)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), told)
+        exception = None if error is None else ctypes.py_object(error)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)

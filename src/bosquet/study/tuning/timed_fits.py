@@ -1,4 +1,4 @@
-"""Fits that are tried: several at a time, until time is up, with what they warned of and why they failed."""
+"""Fits under a time limit, several in parallel, with their errors and warnings collected."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from threadpoolctl import threadpool_limits
 from bosquet.study.metrics.scoring import MetricError
 from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
 
-LONGEST = 240  # characters of a message
-# Share of the hard limit after which fits that look at the clock end by themselves.
-ENDS_BY_ITSELF = 0.85
+LONGEST_MESSAGE = 240  # characters
+# Share of the hard limit after which a fit that checks the time ends with what it has.
+EARLY_END = 0.85
 
 
 @dataclass
-class Tried:
-    """What came of one call: a value or an error, or neither where time was up before it began."""
+class FitAttempt:
+    """Result of one call: a value or an error; neither if time was up before the call began."""
 
     value: Any = None
     error: Exception | OutOfTime | None = None
@@ -33,15 +33,15 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Clock:
-    """When tuning began, how long it should take, and when a fit that is still running is stopped."""
+class FitTimer:
+    """Start of the tuning, its soft limit `seconds` and the hard limit `at_most` that stops a running fit."""
 
     started: float
     seconds: float | None
     at_most: float | None = None
 
     @classmethod
-    def start(cls, seconds: float | None, at_most: float | None = None) -> Clock:
+    def start(cls, seconds: float | None, at_most: float | None = None) -> FitTimer:
         return cls(time.monotonic(), seconds, at_most)
 
     @property
@@ -49,19 +49,20 @@ class Clock:
         return time.monotonic() - self.started
 
     def allows(self, seconds: float = 0.0) -> bool:
-        """Whether there is time left for so many seconds more."""
+        """Return whether the soft limit allows `seconds` more."""
         return self.seconds is None or self.elapsed + seconds < self.seconds
 
     def left(self) -> float | None:
-        """Seconds until a running fit is stopped; None without such a limit."""
+        """Return the seconds until a running fit is stopped, or None without a hard limit."""
         return None if self.at_most is None else max(self.at_most - self.elapsed, 0.0)
 
     def is_over(self, seconds: float = 0.0) -> bool:
-        """Whether a fit of so many more seconds would be stopped; a fit that can end by itself asks with 0.
+        """Return whether a fit of `seconds` more would be stopped.
 
-        That is a little before the limit: what was fitted is still to be judged.
+        A fit that can end early calls it with 0. It is true a little before the hard limit, so that there is
+        time to score the fitted model.
         """
-        return self.at_most is not None and self.elapsed + seconds > ENDS_BY_ITSELF * self.at_most
+        return self.at_most is not None and self.elapsed + seconds > EARLY_END * self.at_most
 
 
 def try_all(
@@ -69,46 +70,44 @@ def try_all(
     calls: Sequence[tuple[Any, ...]],
     *,
     workers: int = 1,
-    clock: Clock | None = None,
+    timer: FitTimer | None = None,
     inner: int | None = None,
-) -> list[Tried]:
-    """Call `function` with each tuple of arguments; the first call is made whatever the time.
+) -> list[FitAttempt]:
+    """Call `function` with each tuple of arguments and return the results.
 
-    Each call is stopped at the hard limit of the clock, so that nothing interrupts the code that keeps the
-    results. Threads, not processes: the fits let go of the interpreter where they take long, and the table
-    need not be copied. `inner` limits the OpenMP threads that each call may start itself.
+    The first call is made even if time is up. Each call is stopped at the hard limit of the timer; the code
+    that stores the results is not interrupted. `workers` calls run in parallel, in threads: long fits release
+    the interpreter lock, and the table is not copied. `inner` limits the OpenMP threads of each call.
     """
-    alone = workers <= 1 or len(calls) == 1
-    with collected_warnings() as heard:
+    sequential = workers <= 1 or len(calls) == 1
+    with collect_warnings() as collector:
 
-        def attempt(number: int) -> Tried:
-            if number and clock is not None and not clock.allows():
-                return Tried(begun=False)
-            result = Tried()
-            heard.own.listener = result.warned
-            if alone:  # what threads of its own warn of is its affair
-                heard.others = result.warned
+        def attempt(number: int) -> FitAttempt:
+            if number and timer is not None and not timer.allows():
+                return FitAttempt(begun=False)
+            result = FitAttempt()
+            collector.local.messages = result.warned
+            if sequential:  # warnings of threads that the call starts belong to the call
+                collector.other_threads = result.warned
             began = time.monotonic()
             try:
-                with stopped_after(None if clock is None else clock.left()):
+                with stopped_after(None if timer is None else timer.left()):
                     result.value = function(*calls[number])
-            except MetricError:  # not the candidate's fault
+            except MetricError:  # an error of the metric, not of the candidate
                 raise
-            except (
-                Exception,
-                OutOfTime,
-            ) as error:  # a candidate may fail in any way, and is left out
+            # Any error excludes the candidate only; the search continues.
+            except (Exception, OutOfTime) as error:
                 result.error = error
             finally:
-                heard.own.listener = heard.others = None
+                collector.local.messages = collector.other_threads = None
             result.seconds = time.monotonic() - began
-            result.warned.sort()  # threads come in any order
+            result.warned.sort()  # threads warn in any order
             return result
 
-        if alone:
+        if sequential:
             with threadpool_limits(inner, user_api="openmp"):
                 return [attempt(number) for number in range(len(calls))]
-        # OpenMP's limit is a thread's own, so each worker has to be told.
+        # The limit of OpenMP applies to one thread, so each worker sets it.
         with ThreadPoolExecutor(workers, initializer=_limit_openmp, initargs=(inner,)) as pool:
             return list(pool.map(attempt, range(len(calls))))
 
@@ -119,35 +118,35 @@ def _limit_openmp(inner: int | None) -> None:
 
 
 @dataclass
-class Ears:
-    """Where warnings go: to the `own.listener` of the thread that warns, or to a list for those without."""
+class WarningCollector:
+    """Lists that receive warnings: `local.messages` of the thread that warns, else `other_threads`."""
 
-    own: threading.local = field(default_factory=threading.local)
-    others: list[str] | None = None
+    local: threading.local = field(default_factory=threading.local)
+    other_threads: list[str] | None = None
 
 
 @contextmanager
-def collected_warnings() -> Iterator[Ears]:
-    """One catch for all threads: Python's own is not made for several at once."""
-    ears = Ears()
+def collect_warnings() -> Iterator[WarningCollector]:
+    """Collect the warnings of all threads in one place: `warnings.catch_warnings` is not thread-safe."""
+    collector = WarningCollector()
 
-    def hear(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        listener = getattr(ears.own, "listener", None)
-        listener = ears.others if listener is None else listener
+    def collect(message: Any, category: Any, *details: Any, **options: Any) -> None:
+        messages = getattr(collector.local, "messages", None)
+        messages = collector.other_threads if messages is None else messages
         text = first_line(message)
-        if listener is not None and text not in listener:
-            listener.append(text)
+        if messages is not None and text not in messages:
+            messages.append(text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", FutureWarning)
-        warnings.showwarning = hear
-        yield ears
+        warnings.showwarning = collect
+        yield collector
 
 
 def first_line(message: Any) -> str:
-    """The first line of an error or a warning, cut to a bearable length."""
+    """Return the first line of an error or a warning, shortened to `LONGEST_MESSAGE` characters."""
     lines = str(message).strip().splitlines()
     text = lines[0].strip() if lines else type(message).__name__
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
+    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1].rstrip() + "…"

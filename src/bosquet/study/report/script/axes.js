@@ -1,4 +1,4 @@
-// Scales from values to places, and the ticks that make them readable.
+// Scales from values to positions, and their ticks.
 
 function roundStep(wanted) {
   const power = 10 ** Math.floor(Math.log10(wanted));
@@ -6,7 +6,7 @@ function roundStep(wanted) {
   return factor * power;
 }
 
-// Round values between low and high, three at least: one alone tells no scale.
+// Round values between low and high, at least three if possible, so that the scale can be read.
 function linearTicks(low, high, about) {
   const [step, first, last] = [about, about + 1, about + 2, about + 3].map((wanted) => {
     const each = roundStep((high - low) / Math.max(wanted, 1));
@@ -16,28 +16,28 @@ function linearTicks(low, high, about) {
   const ticks = [];
   for (let i = first; i <= last; i++) {
     const value = i * step;
-    ticks.push([value, known(places) ? tickWords(value, places) : num(value, 2)]);
+    ticks.push([value, known(places) ? tickLabel(value, places) : num(value, 2)]);
   }
   return ticks;
 }
 
-// Round numbers in the millions and beyond are said in units, so that labels stay narrow.
-function tickWords(value, places) {
+// Millions and billions are abbreviated, so that labels stay narrow.
+function tickLabel(value, places) {
   const size = Math.abs(value);
   if (places === 0 && size >= 1e9) return `${num(value / 1e9)} bn`;
   if (places === 0 && size >= 1e6) return `${num(value / 1e6)} m`;
-  // Of four digits many are years, and all are read without a mark.
+  // No thousands separator in numbers of four digits, which are often years.
   return size < 1e4 ? decimal(value, places).replace(",", "") : decimal(value, places);
 }
 
-// A date as the tables have it, in years: "2023", or "2023-07" inside a year.
-function yearWords(value) {
+// The label of a date in fractional years: "2023", or "2023-07" within a year.
+function yearLabel(value) {
   const months = Math.round(value * 12);
   const [year, month] = [Math.floor(months / 12), ((months % 12) + 12) % 12];
   return month ? `${year}-${String(month + 1).padStart(2, "0")}` : String(year);
 }
 
-const yearTicks = (low, high, about) => linearTicks(low, high, about).map(([value]) => [value, yearWords(value)]);
+const yearTicks = (low, high, about) => linearTicks(low, high, about).map(([value]) => [value, yearLabel(value)]);
 
 function logTicks(low, high, about) {
   const from = Math.floor(Math.log10(low));
@@ -58,10 +58,11 @@ function logTicks(low, high, about) {
   return ticks.filter(inside).map((value) => [value, num(value, 2)]);
 }
 
-// From nothing to all.
+// Ticks of an axis from 0 to 1.
 const SHARE_TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1].map((share) => [share, String(share)]);
 
-// A scale: `scale(value)` is a place. Options: domain, log, pad (share of the domain on both sides), nice, ticks.
+/* A scale: `scale(value)` is a position in pixels. Options: domain, log, pad (share of the domain that is added on
+   both sides), nice (round the ends), ticks. */
 function scaleOver(options, from, to, about) {
   let [low, high] = options.domain;
   const log = Boolean(options.log) && low > 0;
@@ -69,8 +70,8 @@ function scaleOver(options, from, to, about) {
   const back = log ? Math.exp : (value) => value;
   if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) || 1) / 2,
     high + (Math.abs(high) || 1) / 2];
-  const room = (into(high) - into(low)) * (options.pad || 0);
-  [low, high] = [back(into(low) - room), back(into(high) + room)];
+  const margin = (into(high) - into(low)) * (options.pad || 0);
+  [low, high] = [back(into(low) - margin), back(into(high) + margin)];
   if (options.nice && !log) {
     const step = roundStep((high - low) / about);
     [low, high] = [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
@@ -81,22 +82,22 @@ function scaleOver(options, from, to, about) {
   return scale;
 }
 
-// Width of words at the size of the axes, near enough to lay them out.
+// Width of a text in pixels, by default in the font size of the axes.
 const CONTEXT = document.createElement("canvas").getContext("2d");
 const WIDTHS = new Map();
-function wordsWidth(words, font = "12px") {
-  const key = `${font}|${words}`;
+function textWidth(text, font = "12px") {
+  const key = `${font}|${text}`;
   if (!WIDTHS.has(key)) {
     CONTEXT.font = `${font} ${getComputedStyle(document.body).fontFamily}`;
-    WIDTHS.set(key, CONTEXT.measureText(words).width);
+    WIDTHS.set(key, CONTEXT.measureText(text).width);
   }
   return WIDTHS.get(key);
 }
 
-// The longest beginning of `words` that fits, with dots where it was cut.
-function fitted(words, width, font) {
-  if (wordsWidth(words, font) <= width) return words;
-  let end = Math.max(Math.floor((words.length * width) / wordsWidth(words, font)), 1);
-  while (end > 1 && wordsWidth(`${words.slice(0, end)}…`, font) > width) end--;
-  return `${words.slice(0, end).trimEnd()}…`;
+// The text, shortened with an ellipsis if it is wider than `width` pixels.
+function fitted(text, width, font) {
+  if (textWidth(text, font) <= width) return text;
+  let end = Math.max(Math.floor((text.length * width) / textWidth(text, font)), 1);
+  while (end > 1 && textWidth(`${text.slice(0, end)}…`, font) > width) end--;
+  return `${text.slice(0, end).trimEnd()}…`;
 }

@@ -1,12 +1,12 @@
-// A chart: a figure with a title, drawn anew whenever its width changes, whose points can be read by pointer
-// and by the arrow keys, and had as a table.
+// Charts: figures with a title that are redrawn when their width changes. The values of points are shown by pointer
+// or arrow keys, and as a table.
 
 const TIP = document.getElementById("tip");
 
-let tipPlace = null;  // where a tip called by a key belongs, to follow it when the page scrolls
+let moveTip = null;  // moves a tooltip that was opened by a key when the page scrolls
 
-function showTip(words, x, y) {
-  TIP.textContent = words;
+function showTip(text, x, y) {
+  TIP.textContent = text;
   TIP.hidden = false;
   const box = TIP.getBoundingClientRect();
   const left = Math.min(Math.max(8, x - box.width / 2), document.documentElement.clientWidth - box.width - 8);
@@ -14,19 +14,19 @@ function showTip(words, x, y) {
   TIP.style.transform = `translate(${Math.round(left)}px, ${Math.round(above < 4 ? y + 18 : above)}px)`;
 }
 function hideTip() {
-  tipPlace = null;
+  moveTip = null;
   TIP.hidden = true;
 }
-addEventListener("scroll", () => (tipPlace ? tipPlace() : hideTip()), { passive: true });
+addEventListener("scroll", () => (moveTip ? moveTip() : hideTip()), { passive: true });
 addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
 
-const WIDTH_SEEN = new ResizeObserver((entries) => {
+const WIDTH_OBSERVER = new ResizeObserver((entries) => {
   for (const entry of entries) entry.target.redraw?.(Math.floor(entry.contentRect.width));
 });
 
-/* A figure of free form. spec: title, subtitle, label (what a reader who cannot see it is told),
-   height (number or width => number), draw(svg, width, height) => points, table {columns, rows}.
-   A point is {x, y, words}, in places of the svg. */
+/* A figure without axes. spec: title, subtitle, label (text for screen readers), height (number or
+   width => number), draw(svg, width, height) => points, table() => {columns, rows}.
+   A point is {x, y, words}: its position in the svg and the text of its tooltip. */
 function figureOf(spec) {
   const svg = s("svg", { role: "img", "aria-label": spec.label });
   const plot = h("div", { class: "plot" }, svg);
@@ -42,7 +42,7 @@ function figureOf(spec) {
     points = spec.draw(svg, width, height) || [];
     if (points.length) svg.setAttribute("tabindex", "0");
   };
-  readable(svg, () => points);
+  addTooltips(svg, () => points);
   const head = spec.title || spec.subtitle
     ? h("figcaption", {},
       spec.title && h("h3", { title: spec.title }, spec.title),
@@ -51,12 +51,12 @@ function figureOf(spec) {
   const figure = h("figure", { class: "chart" }, head, plot, spec.table && dataTable(spec));
   figure.redraw = () => plot.redraw(drawn || plot.clientWidth, true);
   figure.svg = svg;
-  WIDTH_SEEN.observe(plot);
+  WIDTH_OBSERVER.observe(plot);
   return figure;
 }
 
 function dataTable(spec) {
-  const details = h("details", { class: "data" }, h("summary", {}, "As a table"));
+  const details = h("details", { class: "data" }, h("summary", {}, "Show as table"));
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     const { columns, rows } = spec.table();
@@ -67,11 +67,11 @@ function dataTable(spec) {
   return details;
 }
 
-// The nearest point under the pointer, or the one reached by arrow keys, is ringed and told.
-function readable(svg, points) {
+// Marks the point nearest to the pointer, or the one selected by arrow keys, and shows its tooltip.
+function addTooltips(svg, points) {
   let at = -1;
   const ring = s("circle", { class: "ring", r: 6 });
-  const tell = (index, byKey) => {
+  const show = (index, byKey) => {
     at = index;
     const point = points()[index];
     if (!point) return;
@@ -82,10 +82,10 @@ function readable(svg, points) {
       const box = svg.getBoundingClientRect();
       showTip(point.words, box.left + point.x, box.top + point.y);
     };
-    tipPlace = byKey ? place : null;
+    moveTip = byKey ? place : null;
     place();
   };
-  const quit = () => {
+  const hide = () => {
     ring.remove();
     hideTip();
   };
@@ -98,18 +98,18 @@ function readable(svg, points) {
       const distance = (point.x - x) ** 2 + ((point.y - y) * 0.5) ** 2;
       if (distance < least) [nearest, least] = [index, distance];
     });
-    if (nearest < 0) quit();
-    else tell(nearest);
+    if (nearest < 0) hide();
+    else show(nearest);
   });
-  svg.addEventListener("pointerleave", quit);
-  svg.addEventListener("blur", quit);
+  svg.addEventListener("pointerleave", hide);
+  svg.addEventListener("blur", hide);
   svg.addEventListener("keydown", (event) => {
     const last = points().length - 1;
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const to = event.key === "Home" ? 0 : event.key === "End" ? last : step && Math.min(Math.max(at + step, 0), last);
     if (to === undefined || last < 0) return;
     event.preventDefault();
-    tell(to, true);
+    show(to, true);
   });
 }
 
@@ -127,7 +127,7 @@ function framed(svg, spec, width, height) {
   const bottom = height - (spec.x.title ? 42 : 24);
   const y = scaleOver(spec.y, bottom, top, Math.max(2, Math.round((bottom - top) / 48)));
   const yTicks = spec.y.hidden ? [] : y.ticks;
-  const left = yTicks.length ? Math.ceil(Math.max(...yTicks.map(([, words]) => wordsWidth(words)))) + 8 : 2;
+  const left = yTicks.length ? Math.ceil(Math.max(...yTicks.map(([, words]) => textWidth(words)))) + 8 : 2;
   const right = width - (spec.right || 10);
   const x = scaleOver(spec.x, left + 4, right, Math.max(2, Math.round((right - left) / 75)));
   const add = (tag, attributes, ...children) => {
@@ -147,11 +147,11 @@ function framed(svg, spec, width, height) {
   return { svg, add, x, y, left, right, top, bottom, width, height };
 }
 
-// Labels that would run into the one before, or over the edge, are left out.
+// Labels that would overlap the one before are left out.
 function xTicks(add, x, left, right, bottom, width) {
   let free = -Infinity;
   for (const [value, words] of x.ticks) {
-    const half = wordsWidth(words) / 2;
+    const half = textWidth(words) / 2;
     const place = x(value);
     add("line", { class: "baseline", x1: place, x2: place, y1: bottom, y2: bottom + 4 });
     const middle = Math.min(Math.max(place, half), width - half);
@@ -161,20 +161,20 @@ function xTicks(add, x, left, right, bottom, width) {
   }
 }
 
-// A path through [x, y] places; gaps where a place is not a number.
-function pathThrough(places) {
+// An SVG path through [x, y] positions; it is interrupted where a position is not finite.
+function pathThrough(positions) {
   let path = "";
-  let pen = false;
-  for (const [x, y] of places) {
+  let connected = false;
+  for (const [x, y] of positions) {
     if (!known(x) || !known(y)) {
-      pen = false;
+      connected = false;
       continue;
     }
-    path += `${pen ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-    pen = true;
+    path += `${connected ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+    connected = true;
   }
   return path;
 }
 
-// The area between two rows of places.
+// The area between two lines of positions.
 const bandBetween = (lower, upper) => `${pathThrough(lower)}${pathThrough([...upper].reverse()).replace("M", "L")}Z`;

@@ -1,11 +1,11 @@
-// The columns of the table, each with its distribution by class.
+// The columns of the table, each with its distribution per class.
 
 const FIRST_COLUMNS = 12;
 const ORDERS = {
-  relation: ["related to the target", (column) => -(column.relation ?? -1)],
+  relation: ["relation to the target", (column) => -(column.relation ?? -1)],
   missing: ["missing values", (column) => -column.missing],
   outliers: ["outliers", (column) => -column.outliers],
-  table: ["place in the table", () => 0],
+  table: ["order in the table", () => 0],
   name: ["name", null],
 };
 
@@ -23,54 +23,54 @@ function columnsPart() {
     if (key) matching.sort((a, b) => key(a) - key(b));
     else matching.sort((a, b) => a.name.localeCompare(b.name));
     clear(grid).append(...matching.slice(0, state.shown).map(columnFigure));
-    if (!matching.length) grid.append(h("p", { class: "note" }, "No column of that name."));
+    if (!matching.length) grid.append(h("p", { class: "note" }, "No column matches."));
     more.hidden = matching.length <= state.shown;
-    more.textContent = `Show more (${matching.length - state.shown} to come)`;
+    more.textContent = `Show more columns (${matching.length - state.shown} remaining)`;
   };
   show();
   const grouped = columnGroups();
-  return sub("Column by column", grouped.length > 1
-    ? "Each class has its own hundred per cent, so that a rare one can be compared with a common one."
+  return sub("Distribution of each column", grouped.length > 1
+    ? "The distribution of each class adds up to 100 %, so that rare and frequent classes can be compared."
     : null,
   grouped.length > 1 && grouped.length <= 3 && keys(grouped.map((name) => [hueOf(name), shortened(name, 40)])),
   columns.length > 4 && h("div", { class: "controls" },
     searchField("Find a column", (value) => { state.search = value; show(); }),
-    chooser("First come those by", Object.entries(ORDERS).map(([name, [words]]) => [name, words]), state.order,
+    chooser("Sort by", Object.entries(ORDERS).map(([name, [title]]) => [name, title]), state.order,
       (value) => { state.order = value; show(); })),
   grid, more);
 }
 
 const columnGroups = () => [...new Set(RECORD.exploration.columns.flatMap((column) => Object.keys(column.histogram?.counts || {})))];
 
-function columnWords(column) {
+function columnSummary(column) {
   const share = column.missing / (RECORD.exploration.n_rows || 1);
   return [
     column.kind,
-    column.kind !== "number" && counted(column.distinct, "value"),
+    column.kind !== "number" && counted(column.distinct, "distinct value"),
     column.missing > 0 && `${percent(share, share < 0.1 ? 1 : 0)} missing`,
     column.outliers > 0 && counted(column.outliers, "outlier"),
     known(column.relation) && `relation ${decimal(column.relation, 2)}`,
-    !column.used && "not used",
+    !column.used && "not used as a feature",
   ].filter(Boolean).join(" · ");
 }
 
 function columnFigure(column) {
   const { histogram } = column;
-  const words = columnWords(column);
+  const summary = columnSummary(column);
   const quantiles = column.quantiles && column.quantiles.every(known)
     ? ` Quartiles ${column.quantiles.map((value) => num(value)).join(", ")}.` : "";
-  const spec = { title: column.name, subtitle: words, label: `${column.name}: ${words}.${quantiles}`, height: 150 };
+  const spec = { title: column.name, subtitle: summary, label: `${column.name}: ${summary}.${quantiles}`, height: 150 };
   const groups = Object.keys(histogram?.counts || {});
   if (["identifier", "constant",
     "text"].includes(column.kind) || !groups.length
     || !Object.values(histogram.counts).some((counts) => sum(counts) > 0)) {
     return h("figure", { class: "chart" }, h("figcaption", {}, h("h3", { title: column.name }, column.name),
-      h("p", {}, words)),
+      h("p", {}, summary)),
       h("p", { class: "note" },
-        column.kind === "identifier" ? "Every value its own." : column.kind === "constant" ? "One value throughout."
-        : column.kind === "text" ? "Free text." : "No distribution to draw."));
+        column.kind === "identifier" ? "Every value is different." : column.kind === "constant" ? "All values are equal."
+        : column.kind === "text" ? "Free text." : "There is no distribution to draw."));
   }
-  spec.words = column.kind === "date" ? yearWords : num;
+  spec.format = column.kind === "date" ? yearLabel : num;
   if (groups.length > 3) return classBands(spec, histogram, groups);
   return histogram.edges ? outlines(spec, histogram, groups) : levelBars(spec, histogram, groups);
 }
@@ -80,7 +80,7 @@ const sharesOf = (counts) => {
   return counts.map((count) => count / total);
 };
 
-// A number: one stepped outline a class. What is drawn is density: bins at the ends may be wider than the others.
+// A number: one outline per class. The height is the density, because the outer bins may be wider than the others.
 function outlines(spec, { edges, counts }, groups) {
   const shares = groups.map((group) => sharesOf(counts[group]));
   const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
@@ -88,7 +88,7 @@ function outlines(spec, { edges, counts }, groups) {
   const heights = shares.map((each) => each.map((share, i) => (widths[i] > 0 ? (share * usual) / widths[i] : share)));
   return chart({
     ...spec,
-    x: { domain: extent(edges), ticks: spec.words === yearWords ? yearTicks(...extent(edges), 2) : undefined },
+    x: { domain: extent(edges), ticks: spec.format === yearLabel ? yearTicks(...extent(edges), 2) : undefined },
     y: { domain: [0, Math.max(...heights.flat())], hidden: true },
     marks: ({ add, x, y, bottom }) => {
       const points = [];
@@ -99,25 +99,25 @@ function outlines(spec, { edges, counts }, groups) {
         add("path", { class: `band f-${hue}`, d: pathThrough(closed) });
         add("path", { class: `line c-${hue}`, "stroke-width": 1.6, d: pathThrough(closed) });
         shares[g].forEach((share, i) => points.push({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(heights[g][i]),
-          words: `${spec.words(edges[i])} to ${spec.words(edges[i + 1])}\n${groups.length > 1 ? `${group}: ` : ""}${percent(share)}, ${counted(counts[group][i], "row")}` }));
+          words: `${spec.format(edges[i])} to ${spec.format(edges[i + 1])}\n${groups.length > 1 ? `${group}: ` : ""}${percent(share)}, ${counted(counts[group][i], "row")}` }));
       });
       return points;
     },
   });
 }
 
-// Levels: a bar a level and class.
+// A category: one bar per level and class.
 function levelBars(spec, { levels, counts, ordered }, groups) {
   const shares = groups.map((group) => sharesOf(counts[group]));
   const most = Math.max(...shares.flat()) || 1;
   const thick = groups.length > 2 ? 5 : groups.length > 1 ? 7 : 11;
   const line = thick * groups.length + 7;
-  const shown = ordered ? levels : levels.slice(0, 8); // the commonest, or all in their order
+  const shown = ordered ? levels : levels.slice(0, 8); // the most frequent levels, or all levels in their order
   return figureOf({
     ...spec,
     height: Math.max(shown.length * line + 4, 60),
     draw: (svg, width) => {
-      const side = Math.min(Math.ceil(Math.max(...shown.map((level) => wordsWidth(level)))) + 8, width * 0.45);
+      const side = Math.min(Math.ceil(Math.max(...shown.map((level) => textWidth(level)))) + 8, width * 0.45);
       return shown.flatMap((level, i) => {
         const top = i * line + 3;
         svg.append(s("text", { x: side - 6, y: top + (line - 7) / 2 + 4, "text-anchor": "end" },
@@ -134,21 +134,21 @@ function levelBars(spec, { levels, counts, ordered }, groups) {
   });
 }
 
-// Many classes: a band of cells for each, darker where the class is dense.
+// Many classes: one row of cells per class, darker where the density is higher.
 function classBands(spec, { edges, levels, counts }, groups) {
   const shares = groups.map((group) => sharesOf(counts[group]));
   const line = groups.length > 12 ? 9 : 13;
-  // Where not every name has room, every other one, or third.
+  // If lines are narrow, only every second or third class is labelled.
   const every = Math.ceil(12 / line);
   const bins = shares[0].length;
   return figureOf({
     ...spec,
     height: groups.length * line + 24,
     draw: (svg, width) => {
-      const side = Math.min(Math.ceil(Math.max(...groups.map((group) => wordsWidth(group)))) + 8, width * 0.35);
+      const side = Math.min(Math.ceil(Math.max(...groups.map((group) => textWidth(group)))) + 8, width * 0.35);
       const cell = (width - side) / bins;
       const bottom = groups.length * line;
-      const ends = edges ? [spec.words(edges[0]), spec.words(edges[edges.length - 1])] : [levels[0], levels[levels.length - 1]];
+      const ends = edges ? [spec.format(edges[0]), spec.format(edges[edges.length - 1])] : [levels[0], levels[levels.length - 1]];
       svg.append(s("text", { x: side, y: bottom + 15 }, fitted(ends[0], (width - side) / 2 - 6)),
         s("text", { x: width, y: bottom + 15, "text-anchor": "end" }, fitted(ends[1], (width - side) / 2 - 6)));
       return groups.flatMap((group, g) => {

@@ -1,4 +1,4 @@
-// Each method's score against its complexity, as tuning saw it.
+// Validation curves: the score of each method against its complexity.
 
 function complexitySection() {
   const curved = DONE.filter((method) => method.curve && method.curve.points.some((point) => known(point.score)));
@@ -6,20 +6,23 @@ function complexitySection() {
   const many = curved.filter((method) => new Set(method.curve.points.map((point) => point.label)).size > 1);
   const single = curved.filter((method) => !many.includes(method));
   const inside = many.filter((method) => !chosenAtEnd(method.curve)).length;
-  const lead = "Too simple a model misses the pattern, too complex a one learns the noise. Each curve is the score as "
-    + "tuning saw it, on training rows alone; the band is one standard error to each side, the filled dot what was chosen."
+  const lead = "A model that is too simple underfits, one that is too complex overfits. Each curve is the validation score "
+    + "on the training rows; the band is one standard error to each side, the filled dot is the chosen candidate."
     + (many.length > 1 && inside < many.length
-      ? ` ${counted(many.length - inside, "method was", "methods were")} best at an end of the range tried.` : "");
+      ? ` ${counted(many.length - inside, "method is", "methods are")} best at an end of the range of candidates.` : "");
   const grid = h("div", { class: "grid" }, many.map(complexityChart));
   const rest = single.length > 0 && h("p", { class: "note" },
-    `Tried at one setting only: ${single.map((method) => `${method.title} (${method.curve.points[0].label})`).join("; ")}.`);
-  return section("complexity", "Complexity", "How complex should each method be?", lead, grid, rest);
+    `Methods with a single candidate: ${single.map((method) => `${method.title} (${method.curve.points[0].label})`).join("; ")}.`);
+  return section("complexity", "Tuning", "Tuning: score against complexity", lead, grid, rest);
 }
 
 function chosenAtEnd(curve) {
   const at = curve.points.findIndex((point) => point.chosen);
   return at === 0 || at === curve.points.length - 1;
 }
+
+// The validation scheme of a curve, for use after "by".
+const schemeName = ({ by }) => ({ "out of bag": "out-of-bag predictions", "validation rows": "a validation set" }[by] || by);
 
 function complexityChart(method) {
   const { curve } = method;
@@ -31,7 +34,7 @@ function complexityChart(method) {
   const log = placed && curve.log && points.every((point) => point.at > 0);
   const chosen = points.find((point) => point.chosen);
   const better = curve.score === METRIC.title && METRIC.higher_is_better ? Math.max : Math.min;
-  // Of several settings of one complexity the line follows the best.
+  // If several candidates have the same complexity, the line passes through the best.
   const line = [...new Set(points.map((point) => point.at))].map((at) => {
     const here = points.filter((point) => point.at === at);
     const best = better(...here.map((point) => point.score));
@@ -39,14 +42,14 @@ function complexityChart(method) {
   });
   const spread = (point) => (known(point.spread) ? point.spread : 0);
   const places = placesFor(points.map((point) => point.score));
-  const told = (point) => `${point.label}\n${curve.score} ${decimal(point.score, places)}`
+  const pointText = (point) => `${point.label}\n${curve.score} ${decimal(point.score, places)}`
     + (known(point.spread) ? ` ± ${decimal(point.spread, places)}` : "") + (point.chosen ? "\nchosen" : "");
   const domain = curveDomain(points, spread, better === Math.max);
   const far = points.filter((point) => point.score < domain[0] || point.score > domain[1]).length;
   return chart({
     title: method.title,
-    subtitle: `${chosen ? `${chosen.label}, ` : ""}by ${curve.by}${far ? `; ${counted(far, "setting")} beyond the axis` : ""}`,
-    label: `${method.title}: ${inSentence(curve.score)} against ${curve.parameter}, by ${curve.by}. ${chosen ? `Chosen: ${chosen.label}, ${decimal(chosen.score, places)}.` : ""}`,
+    subtitle: `${chosen ? `${chosen.label}, ` : ""}by ${schemeName(curve)}${far ? `; ${counted(far, "candidate")} outside the axis` : ""}`,
+    label: `${method.title}: ${inSentence(curve.score)} against ${curve.parameter}, by ${schemeName(curve)}. ${chosen ? `Chosen: ${chosen.label}, ${decimal(chosen.score, places)}.` : ""}`,
     height: 215,
     x: { domain: extent(points.map((point) => point.at)), log, title: curve.parameter, pad: 0.03,
       ticks: placed ? undefined : points.map((point) => [point.at, point.label]) },
@@ -59,13 +62,13 @@ function complexityChart(method) {
       }
       add("path", { class: "line c-blue", d: pathThrough(line.map((point) => [x(point.at), heightAt(y, point)])) });
       for (const point of points) {
-        if (point !== chosen) add("circle", { class: beyondAxis(y, point) ? "open c-grey" : "open c-blue",
+        if (point !== chosen) add("circle", { class: outsideAxis(y, point) ? "open c-grey" : "open c-blue",
           cx: x(point.at), cy: heightAt(y, point), r: points.length > 40 ? 1.5 : 3 },
-        beyondAxis(y, point) && s("title", {}, "beyond the axis"));
+        outsideAxis(y, point) && s("title", {}, "outside the axis"));
       }
       if (chosen) add("circle", { class: "f-blue", cx: x(chosen.at), cy: y(chosen.score), r: 6 });
       return points.map((point) => ({ x: x(point.at), y: heightAt(y, point),
-        words: told(point) + (beyondAxis(y, point) ? "\nbeyond the axis" : "") }));
+        words: pointText(point) + (outsideAxis(y, point) ? "\noutside the axis" : "") }));
     },
     table: () => ({ columns: [curve.parameter, curve.score, "standard error", "chosen"],
       rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.spread, places),
@@ -75,10 +78,10 @@ function complexityChart(method) {
 
 const inside = (scale, value) => Math.min(Math.max(value, scale.domain[0]), scale.domain[1]);
 const heightAt = (scale, point) => scale(inside(scale, point.score));
-const beyondAxis = (scale, point) => inside(scale, point.score) !== point.score;
+const outsideAxis = (scale, point) => inside(scale, point.score) !== point.score;
 
-/* The curve, with the bands where they do not dwarf it. Settings many times worse than the best, as one
-   neighbour often is, would flatten all others: they stay at the edge of the axis unless they are the most. */
+/* The range of the vertical axis: all scores, and the bands up to half of the range of scores. Candidates that are many
+   times worse than the best would flatten the curve; unless they are the majority, they are drawn at the edge. */
 function curveDomain(points, spread, highIsBetter) {
   const scores = points.map((point) => point.score);
   const best = (highIsBetter ? Math.max : Math.min)(...scores);
@@ -89,7 +92,7 @@ function curveDomain(points, spread, highIsBetter) {
     return highIsBetter ? [closest - more, farthest] : [closest, farthest + more];
   }
   const [low, high] = extent(scores);
-  const room = Math.max((high - low) / 2, Math.abs(high) * 0.002);
+  const margin = Math.max((high - low) / 2, Math.abs(high) * 0.002);
   return extent(points.flatMap((point) => [
-    Math.max(point.score - spread(point), low - room), Math.min(point.score + spread(point), high + room)]));
+    Math.max(point.score - spread(point), low - margin), Math.min(point.score + spread(point), high + margin)]));
 }

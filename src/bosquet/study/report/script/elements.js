@@ -1,5 +1,5 @@
-// Elements of the page. Data only ever becomes a text node or an attribute's value, never markup: a column
-// may be called anything.
+// Helpers that create elements. Data becomes a text node or the value of an attribute, never markup, because a
+// column may have any name.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -34,23 +34,23 @@ const freshId = (stem) => `${stem}-${++lastId}`;
 
 const shortened = (name, most) => (name.length <= most ? name : `${name.slice(0, most - 1).trimEnd()}…`);
 
-// A drop-down with a label. Options are [value, words]; `changed` gets the value.
-function chooser(words, options, value, changed) {
+// A drop-down list with a label. Options are [value, title]; `changed` is called with the chosen value.
+function chooser(text, options, value, changed) {
   const select = h(
     "select",
     { on: { change: (event) => changed(event.target.value) } },
     options.map(([key, title]) => h("option", { value: key, selected: key === value }, shortened(title, 48))),
   );
-  const label = h("label", {}, words, select);
+  const label = h("label", {}, text, select);
   label.select = select;
   return label;
 }
 
-// Buttons of which one is pressed. Options are [value, words].
-function choices(words, options, value, changed) {
+// A group of buttons, one of which is pressed. Options are [value, title].
+function choices(label, options, value, changed) {
   const buttons = options.map(([key, title]) =>
     h("button", { type: "button", "aria-pressed": String(key === value), "data-value": key }, title));
-  const group = h("div", { class: "choices", role: "group", "aria-label": words }, buttons);
+  const group = h("div", { class: "choices", role: "group", "aria-label": label }, buttons);
   group.addEventListener("click", (event) => {
     const pressed = event.target.closest("button");
     if (!pressed) return;
@@ -60,12 +60,12 @@ function choices(words, options, value, changed) {
   return group;
 }
 
-function searchField(words, typed) {
+function searchField(label, typed) {
   const input = h("input", { type: "search", on: { input: (event) => typed(event.target.value) } });
-  return h("label", {}, words, input);
+  return h("label", {}, label, input);
 }
 
-// A table of plain values: columns are words, rows arrays; numbers align right.
+// A table of text values; the first cell of a row is its header.
 function plainTable(columns, rows, caption) {
   return h(
     "table",
@@ -78,11 +78,12 @@ function plainTable(columns, rows, caption) {
   );
 }
 
-// Words that name and count: "3 rows", "1 row".
+// A number with its noun: "3 rows", "1 row".
 const counted = (number, noun, plural) => `${whole(number)} ${number === 1 ? noun : plural || `${noun}s`}`;
 
-function listed(words, most = 4) {
-  const shown = words.length > most ? [...words.slice(0, most - 1), `${words.length - most + 1} others`] : [...words];
+// A list as text: "a, b and c"; names beyond `most` are replaced by their number.
+function listed(names, most = 4) {
+  const shown = names.length > most ? [...names.slice(0, most - 1), `${names.length - most + 1} others`] : [...names];
   if (shown.length < 2) return shown.join("");
   return `${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}`;
 }

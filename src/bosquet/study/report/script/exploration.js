@@ -1,16 +1,16 @@
-// The table before any model: what to watch out for, the target, missing values, correlations.
+// The data: findings, distribution of the target, missing values, correlations.
 
-const SEVERITIES = { high: "Look here", medium: "Mind this", low: "Good to know" };
+const SEVERITIES = { high: "Warning", medium: "Check", low: "Note" };
 
 function explorationSection() {
   const { exploration } = RECORD;
   const high = exploration.warnings.filter((finding) => finding.severity === "high").length;
   const medium = exploration.warnings.filter((finding) => finding.severity === "medium").length;
-  const verdict = high ? `${counted(high, "finding needs", "findings need")} a look before the model is used.`
-    : medium ? `Nothing alarming, but ${counted(medium, "thing")} to mind.` : "Nothing alarming was found.";
+  const verdict = high ? `${counted(high, "warning", "warnings")} should be checked before the model is used.`
+    : medium ? `No warnings, but ${counted(medium, "finding")} to check.` : "There are no warnings.";
   const lead = `${counted(exploration.n_rows, "row")} and ${counted(exploration.n_columns, "column")}`
-    + `${exploration.duplicates ? `, ${counted(exploration.duplicates, "row")} occurring more than once` : ", no row twice"}. ${verdict}`;
-  return section("data", "Data", "The data behind it", lead,
+    + `${exploration.duplicates ? `, ${counted(exploration.duplicates, "duplicate row")}` : ", no duplicate rows"}. ${verdict}`;
+  return section("data", "Data", "The data", lead,
     findingsPart(exploration.warnings),
     h("div", { class: "overview sub" },
       h("div", {}, targetFigure(exploration.target), missingFigure(exploration)),
@@ -36,7 +36,7 @@ function findingsPart(findings) {
 }
 
 function targetFigure(target) {
-  const title = `The target, “${shortened(RECORD.target, 40)}”`;
+  const title = `Distribution of the target “${shortened(RECORD.target, 40)}”`;
   const counts = Object.values(target.counts || {})[0];
   if (!counts || !sum(counts)) return null;
   if (target.edges) {
@@ -51,18 +51,18 @@ function targetFigure(target) {
     label: `Rows of each class: ${levels.slice(0, 12).map((level, i) => `${level} ${percent(counts[i] / total)}`).join(", ")}.`,
     height: levels.length * line + 8,
     draw: (svg, width) => {
-      const side = Math.min(Math.ceil(Math.max(...levels.map((level) => wordsWidth(level, "13px")))) + 12, width * 0.4);
+      const side = Math.min(Math.ceil(Math.max(...levels.map((level) => textWidth(level, "13px")))) + 12, width * 0.4);
       const most = Math.max(...counts);
       return levels.map((level, i) => {
         const middle = (i + 0.5) * line + 2;
         const wide = (counts[i] / most) * Math.max(width - side - 110, 40);
-        const words = `${whole(counts[i])} (${percent(counts[i] / total)})`;
+        const text = `${whole(counts[i])} (${percent(counts[i] / total)})`;
         svg.append(s("text", { class: "ink", x: side - 8, y: middle + 4, "text-anchor": "end" },
           fitted(level, side - 10), s("title", {}, level)),
           s("rect", { class: `f-${hueOf(level)}`, x: side, y: middle - line * 0.34, width: Math.max(wide, 1),
             height: line * 0.68 }),
-          s("text", { x: side + wide + 6, y: middle + 4 }, words));
-        return { x: side + wide, y: middle, words: `${level}\n${words}` };
+          s("text", { x: side + wide + 6, y: middle + 4 }, text));
+        return { x: side + wide, y: middle, words: `${level}\n${text}` };
       });
     },
     table: () => ({ columns: ["class", "rows", "share"],
@@ -71,34 +71,35 @@ function targetFigure(target) {
 }
 
 function missingFigure({ columns, n_rows: rows }) {
-  const holes = columns.filter((column) => column.missing > 0).sort((a, b) => b.missing - a.missing);
-  if (!holes.length || !rows) return null;
-  const shown = holes.slice(0, 12);
+  const incomplete = columns.filter((column) => column.missing > 0).sort((a, b) => b.missing - a.missing);
+  if (!incomplete.length || !rows) return null;
+  const shown = incomplete.slice(0, 12);
   const line = 24;
   return figureOf({
     title: "Missing values",
-    subtitle: holes.length > shown.length ? `The ${shown.length} columns with most, of ${holes.length}`
-      : `${counted(holes.length, "column")} of ${columns.length}`,
-    label: `Share missing: ${shown.map((column) => `${column.name} ${percent(column.missing / rows)}`).join(", ")}.`,
+    subtitle: incomplete.length > shown.length
+      ? `The ${shown.length} columns with most missing values, of ${incomplete.length} with any`
+      : `${counted(incomplete.length, "column")} of ${columns.length}`,
+    label: `Share of missing values: ${shown.map((column) => `${column.name} ${percent(column.missing / rows)}`).join(", ")}.`,
     height: shown.length * line + 8,
     draw: (svg, width) => {
-      const side = Math.min(Math.ceil(Math.max(...shown.map((column) => wordsWidth(column.name, "13px")))) + 12,
+      const side = Math.min(Math.ceil(Math.max(...shown.map((column) => textWidth(column.name, "13px")))) + 12,
         width * 0.4);
-      const room = width - side - 60;
+      const barWidth = width - side - 60;
       return shown.map((column, i) => {
         const middle = (i + 0.5) * line + 2;
         const share = column.missing / rows;
         svg.append(s("text", { class: "ink", x: side - 8, y: middle + 4, "text-anchor": "end" },
           fitted(column.name, side - 10), s("title", {}, column.name)),
-          s("rect", { x: side, y: middle - 7, width: room, height: 14, fill: "var(--grid)" }),
-          s("rect", { class: "f-orange", x: side, y: middle - 7, width: Math.max(share * room, 1), height: 14 }),
-          s("text", { x: side + room + 6, y: middle + 4 }, percent(share)));
-        return { x: side + share * room, y: middle,
+          s("rect", { x: side, y: middle - 7, width: barWidth, height: 14, fill: "var(--grid)" }),
+          s("rect", { class: "f-orange", x: side, y: middle - 7, width: Math.max(share * barWidth, 1), height: 14 }),
+          s("text", { x: side + barWidth + 6, y: middle + 4 }, percent(share)));
+        return { x: side + share * barWidth, y: middle,
           words: `${column.name}\n${counted(column.missing, "value")} missing, ${percent(share)}` };
       });
     },
     table: () => ({ columns: ["column", "missing", "share"],
-      rows: holes.map((column) => [column.name, whole(column.missing), percent(column.missing / rows)]) }),
+      rows: incomplete.map((column) => [column.name, whole(column.missing), percent(column.missing / rows)]) }),
   });
 }
 
@@ -110,14 +111,14 @@ function correlationFigure(correlations) {
     r]) => known(r))
     .sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
   const layout = (width) => {
-    const side = Math.min(Math.ceil(Math.max(...names.map((name) => wordsWidth(name)))) + 10, width * 0.34);
+    const side = Math.min(Math.ceil(Math.max(...names.map((name) => textWidth(name)))) + 10, width * 0.34);
     const cell = Math.min((width - side) / names.length, 46);
     return { side, cell, head: cell >= 12 ? Math.min(side, 120) : 4 };
   };
   return figureOf({
     title: "Correlations",
     subtitle: pairs.length
-      ? `Ranks (Spearman). Strongest: ${pairs[0][0]} and ${pairs[0][1]}, ${decimal(pairs[0][2], 2)}; blue rises together, orange against` : null,
+      ? `Spearman rank correlations; blue is positive, orange negative. Strongest: ${pairs[0][0]} and ${pairs[0][1]}, ${decimal(pairs[0][2], 2)}` : null,
     label: `Rank correlations of ${names.length} columns. Strongest: ${pairs.slice(0, 4).map(([a, b, r]) => `${a} and ${b} ${decimal(r, 2)}`).join("; ")}.`,
     height: (width) => { const { cell, head } = layout(width); return head + cell * names.length + 4; },
     draw: (svg, width) => {

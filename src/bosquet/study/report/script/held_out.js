@@ -1,4 +1,4 @@
-// ROC, precision against recall, and calibration, on the test rows of the first split.
+// ROC, precision-recall and calibration curves on the test rows of the first split.
 
 function heldOutSection() {
   const methods = DONE.filter((method) => method.test && (hasCurves(method.test.roc) || hasCurves(method.test.pr)
@@ -17,12 +17,12 @@ function heldOutSection() {
   const titles = methods.map((method) => [method.name, method.title]);
   const controls = h("div", { class: "controls" },
     chooser("Method", titles, state.method, (value) => { state.method = value; draw(); }),
-    chooser("Beside it", [["", "nothing"], ...titles], state.other, (value) => { state.other = value; draw(); }),
-    classes.length > 1 && chooser("Class against the rest", classes.map((name) => [name, name]), state.name,
+    chooser("Compare with", [["", "none"], ...titles], state.other, (value) => { state.other = value; draw(); }),
+    classes.length > 1 && chooser("Class (one against the rest)", classes.map((name) => [name, name]), state.name,
       (value) => { state.name = value; draw(); }));
   draw();
-  return section("test", "Test rows", "How well does it tell them apart, and does it know how sure it is?",
-    `The ${whole(start.test.n_rows)} test rows of the first split. Curves of all other methods are in grey behind.${BY_WEIGHT}`,
+  return section("test", "Test rows", "ROC, precision-recall and calibration curves",
+    `Computed on the ${whole(start.test.n_rows)} test rows of the first split. The curves of all other methods are shown in grey.${BY_WEIGHT}`,
     controls, legend, figures, trustFacts());
 }
 
@@ -42,11 +42,9 @@ function drawHeldOut(state, methods, figures, legend) {
 }
 
 const CURVES = {
-  roc: { title: "ROC: hits against false alarms", x: "False alarms: share of the others flagged",
-    y: "Hits: share of the class found",
-    area: (points) => trapezoid(points), named: "area", guide: () => [[0, 0], [1, 1]] },
-  pr: { title: "Precision against recall", x: "Recall: share of the class found",
-    y: "Precision: share of the flagged that are right",
+  roc: { title: "ROC curve", x: "False positive rate", y: "True positive rate (recall)",
+    area: (points) => trapezoid(points), named: "area under the curve", guide: () => [[0, 0], [1, 1]] },
+  pr: { title: "Precision-recall curve", x: "Recall", y: "Precision",
     area: (points) => steps(points), named: "average precision",
       guide: (share) => known(share) && [[0, share], [1, share]] },
 };
@@ -62,24 +60,24 @@ function steps(points) {
 }
 
 function curveChart(kind, name, shown, behind) {
-  const words = CURVES[kind];
+  const texts = CURVES[kind];
   const of = (method) => (method.test[kind] || {})[name]?.filter(([x, y]) => known(x) && known(y));
   if (!shown.some(([method]) => of(method)?.length)) return null;
   const areas = shown.filter(([method]) => of(method)?.length)
-    .map(([method, hue]) => [hue, method.title, words.area(of(method))]);
-  const told = areas.map(([, , area],
-    i) => (i ? `beside it ${decimal(area, 3)}` : `${words.named} ${decimal(area, 3)}`)).join(", ");
+    .map(([method, hue]) => [hue, method.title, texts.area(of(method))]);
+  const subtitle = areas.map(([, , area],
+    i) => (i ? `compared method ${decimal(area, 3)}` : `${texts.named} ${decimal(area, 3)}`)).join(", ");
   return chart({
-    title: words.title,
-    subtitle: told[0].toUpperCase() + told.slice(1),
-    label: `${words.title} of class ${name}. ${areas.map(([, title, area]) => `${title}: ${words.named} ${decimal(area, 3)}`).join("; ")}.`,
+    title: texts.title,
+    subtitle: subtitle[0].toUpperCase() + subtitle.slice(1),
+    label: `${texts.title} of class ${name}. ${areas.map(([, title, area]) => `${title}: ${texts.named} ${decimal(area, 3)}`).join("; ")}.`,
     height: (width) => Math.min(width, 340) + 20,
-    x: { domain: [0, 1], ticks: SHARE_TICKS, title: words.x },
-    y: { domain: [0, 1], ticks: SHARE_TICKS, title: words.y },
+    x: { domain: [0, 1], ticks: SHARE_TICKS, title: texts.x },
+    y: { domain: [0, 1], ticks: SHARE_TICKS, title: texts.y },
     marks: ({ add, x, y }) => {
       const trace = (points, attributes) => add("path",
         { ...attributes, d: pathThrough(points.map(([a, b]) => [x(a), y(b)])) });
-      const guide = words.guide(shareOf(name));
+      const guide = texts.guide(shareOf(name));
       if (guide) trace(guide, { class: "guide" });
       for (const method of behind) if (of(method)) trace(of(method), { class: "line thin c-grey" });
       for (const [method, hue] of [...shown].reverse()) {
@@ -87,21 +85,21 @@ function curveChart(kind, name, shown, behind) {
       }
       const main = of(shown[0][0]) || [];
       return main.map(([a, b]) => ({ x: x(a), y: y(b), words: kind === "roc"
-        ? `finds ${percent(b)} of the class\nwith ${percent(a)} false alarms`
-        : `finds ${percent(a)} of the class\n${percent(b)} of the flagged are right` }));
+        ? `true positive rate ${percent(b)}\nfalse positive rate ${percent(a)}`
+        : `recall ${percent(a)}\nprecision ${percent(b)}` }));
     },
-    table: () => ({ columns: [words.x, words.y],
+    table: () => ({ columns: [texts.x, texts.y],
       rows: (of(shown[0][0]) || []).map(([a, b]) => [decimal(a, 3), decimal(b, 3)]) }),
   });
 }
 
-// The class of most test rows, the first of several.
+// The class with most test rows.
 function largestOf(classes, method) {
   const sizes = classes.map((name) => sum(method.test.confusion?.[RECORD.classes.indexOf(name)] || []));
   return classes[sizes.indexOf(Math.max(...sizes))];
 }
 
-// Share of a class in the table.
+// Share of a class in the whole table.
 function shareOf(name) {
   const target = RECORD.exploration.target;
   const place = (target.levels || []).indexOf(name);
@@ -112,19 +110,19 @@ function shareOf(name) {
 function calibrationChart(shown) {
   const of = (method) => (method.test.calibration || []).filter((bin) => known(bin.forecast) && known(bin.observed));
   if (!of(shown[0][0]).length) return null;
-  const off = (method) => sum(of(method).map((bin) => bin.n * Math.abs(bin.observed - bin.forecast))) / sum(of(method).map((bin) => bin.n));
-  // Forecasts of a rare class all lie in one corner of the square: it is drawn as far as they go.
+  const error = (method) => sum(of(method).map((bin) => bin.n * Math.abs(bin.observed - bin.forecast))) / sum(of(method).map((bin) => bin.n));
+  // Probabilities of a rare class are all small: the axes then end at the largest one.
   const reach = Math.max(...shown.flatMap(([method]) => of(method).flatMap((bin) => [bin.forecast, bin.observed, bin.high].filter(known))));
   const top = reach < 0.5 ? Math.min(roundStep(reach * 1.05), 1) : 1;
   const ticks = top === 1 ? SHARE_TICKS : undefined;
-  const whose = RECORD.task === "binary" ? "Forecast probability" : "Confidence in the class decided on";
+  const axis = RECORD.task === "binary" ? "Predicted probability" : "Predicted probability of the predicted class";
   return chart({
-    title: "Calibration: forecast and outcome",
-    subtitle: `On average ${percent(off(shown[0][0]))} off the diagonal`,
-    label: `Calibration of ${shown[0][0].title}: ${of(shown[0][0]).map((bin) => `forecast ${percent(bin.forecast, 0)}, came true ${percent(bin.observed, 0)}`).join("; ")}.`,
+    title: "Calibration curve",
+    subtitle: `Mean distance from the diagonal (calibration error): ${percent(error(shown[0][0]))}`,
+    label: `Calibration of ${shown[0][0].title}: ${of(shown[0][0]).map((bin) => `predicted ${percent(bin.forecast, 0)}, observed ${percent(bin.observed, 0)}`).join("; ")}.`,
     height: (width) => Math.min(width, 340) + 20,
-    x: { domain: [0, top], ticks, title: whose },
-    y: { domain: [0, top], ticks, title: "Share that came true" },
+    x: { domain: [0, top], ticks, title: axis },
+    y: { domain: [0, top], ticks, title: "Observed frequency" },
     marks: ({ add, x, y }) => {
       add("path", { class: "guide", d: pathThrough([[x(0), y(0)], [x(top), y(top)]]) });
       for (const [method, hue] of [...shown].reverse()) {
@@ -140,14 +138,14 @@ function calibrationChart(shown) {
         }
       }
       return of(shown[0][0]).map((bin) => ({ x: x(bin.forecast), y: y(bin.observed),
-        words: `forecast ${percent(bin.forecast)}, came true ${percent(bin.observed)}\n${counted(bin.n, "row")}` }));
+        words: `predicted ${percent(bin.forecast)}, observed ${percent(bin.observed)}\n${counted(bin.n, "row")}` }));
     },
-    table: () => ({ columns: ["forecast", "came true", "low", "high", "rows"], rows: of(shown[0][0]).map((bin) =>
+    table: () => ({ columns: ["predicted", "observed", "low", "high", "rows"], rows: of(shown[0][0]).map((bin) =>
       [percent(bin.forecast), percent(bin.observed), percent(bin.low), percent(bin.high), whole(bin.n)]) }),
   });
 }
 
-// Coverage of intervals or sets, and calibration before and after, as the study measured them on the winner.
+// Coverage of conformal intervals or sets, and calibration error before and after calibration.
 function trustFacts() {
   if (!WINNER) return null;
   const { coverage, calibration } = WINNER;
@@ -156,16 +154,16 @@ function trustFacts() {
     const size = known(coverage.mean_width) ? `; their mean width is ${num(coverage.mean_width)}`
       : known(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
     facts.push(h("p", {},
-      `${RECORD.task === "regression" ? "Intervals" : "Sets of classes"} promised to hold the truth in ${percent(coverage.nominal, 0)} of cases `
-      + `held it in ${percent(coverage.observed)} of the test rows${size}. `
-      + "Each half of these rows was looked at with limits that were set on the other half."));
+      `Conformal ${RECORD.task === "regression" ? "intervals" : "prediction sets"} with a nominal coverage of ${percent(coverage.nominal, 0)} `
+      + `contain the true value of ${percent(coverage.observed)} of the test rows${size}. `
+      + "Those of each half of the test rows were calibrated on the other half."));
   }
   if (calibration && (known(calibration.ece) || known(calibration.brier))) {
     const after = (key) => (known(calibration[`${key}_after`])
-      ? ` (${decimal(calibration[`${key}_after`], 3)} once calibrated)` : "");
-    facts.push(h("p", {}, [["ece", "Forecasts and outcomes differ by"], ["brier", "the Brier score is"]]
+      ? ` (${decimal(calibration[`${key}_after`], 3)} after calibration)` : "");
+    facts.push(h("p", {}, [["ece", "Expected calibration error:"], ["brier", "Brier score:"]]
       .filter(([key]) => known(calibration[key]))
-      .map(([key, words]) => `${words} ${decimal(calibration[key], 3)}${after(key)}`).join("; ") + "."));
+      .map(([key, title]) => `${title} ${decimal(calibration[key], 3)}${after(key)}`).join("; ") + "."));
   }
-  return facts.length ? sub("Can its certainty be trusted?", null, facts) : null;
+  return facts.length ? sub(calibration ? "Coverage and calibration" : "Coverage of intervals", null, facts) : null;
 }

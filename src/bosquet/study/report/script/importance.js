@@ -1,4 +1,4 @@
-// What the chosen model leans on: importances, dependence, and what more rows would bring.
+// Importances, partial dependence and learning curve of the chosen model.
 
 const FIRST_BARS = 15;
 
@@ -8,12 +8,13 @@ function driversSection() {
   if (!parts.length) return null;
   const top = WINNER.importances.filter((entry) => entry.value > 0).slice(0, 2);
   const named = top.map((entry) => `“${shortened(entry.feature, 40)}”`);
-  const heading = top.length ? "What drives the predictions" : "More about the choice";
+  const heading = top.length ? "Feature importance and effects" : "The chosen method";
   const alone = top.length === 1 || (top.length > 1 && top[1].value < top[0].value / 4);
+  const method = inSentence(CHOSEN?.title || WINNER.name);
   const lead = !top.length ? null : !alone
-    ? `Most of all ${named.join(" and ")}, for ${inSentence(CHOSEN?.title || WINNER.name)}.`
-    : `For ${inSentence(CHOSEN?.title || WINNER.name)} above all ${named[0]}${top.length > 1 ? `; ${named[1]}, which comes next, matters ${num(top[0].value / top[1].value, 2)} times less` : ""}.`;
-  return section("drivers", "Reasons", heading, lead, parts);
+    ? `The most important features of ${method} are ${named.join(" and ")}.`
+    : `The most important feature of ${method} is ${named[0]}${top.length > 1 ? `; the second, ${named[1]}, is ${num(top[0].value / top[1].value, 2)} times less important` : ""}.`;
+  return section("drivers", "Features", heading, lead, parts);
 }
 
 function importancePart() {
@@ -30,19 +31,19 @@ function importancePart() {
     event.target.setAttribute("aria-expanded", String(all));
     show();
   } } }, `Show all ${entries.length}`);
-  return sub("Importance of each column",
-    `By ${WINNER.importance_kind}; the largest is 100, lines are one deviation to each side.`,
+  return sub("Feature importance",
+    `Importance by ${WINNER.importance_kind}; the largest is 100. Lines show one standard error to each side.`,
     h("div", { class: "medium" }, place), button);
 }
 
 function importanceChart(entries) {
   const row = 25;
-  const words = (entry) => `${entry.feature}: ${num(entry.value)}${known(entry.spread) ? ` ± ${num(entry.spread, 2)}` : ""}`;
+  const entryText = (entry) => `${entry.feature}: ${num(entry.value)}${known(entry.spread) ? ` ± ${num(entry.spread, 2)}` : ""}`;
   return figureOf({
-    label: `Importances, largest first. ${entries.slice(0, 5).map(words).join("; ")}.`,
+    label: `Importances, largest first. ${entries.slice(0, 5).map(entryText).join("; ")}.`,
     height: entries.length * row + 8,
     draw: (svg, width) => {
-      const side = Math.min(Math.ceil(Math.max(...entries.map((entry) => wordsWidth(entry.feature, "13px")))) + 14,
+      const side = Math.min(Math.ceil(Math.max(...entries.map((entry) => textWidth(entry.feature, "13px")))) + 14,
         width * 0.42, 260);
       const [low, high] = extent([0, ...entries.flatMap((entry) => [entry.value, entry.value + (entry.spread || 0)])]);
       const x = scaleOver({ domain: [low, high] }, side, width - 46, 4);
@@ -60,11 +61,11 @@ function importanceChart(entries) {
         }
         const end = x(Math.max(entry.value + (known(entry.spread) ? entry.spread : 0), 0));
         svg.append(s("text", { x: end + 6, y: middle + 4 }, num(entry.value, 2)));
-        points.push({ x: x(entry.value), y: middle, words: words(entry) });
+        points.push({ x: x(entry.value), y: middle, words: entryText(entry) });
       });
       return points;
     },
-    table: () => ({ columns: ["column", "importance", "deviation"],
+    table: () => ({ columns: ["feature", "importance", "standard error"],
       rows: entries.map((entry) => [entry.feature, num(entry.value), num(entry.spread, 2)]) }),
   });
 }
@@ -72,16 +73,16 @@ function importanceChart(entries) {
 function dependencePart() {
   const shown = WINNER.dependence.filter((one) => one.grid.length && one.mean.some(known));
   if (!shown.length) return null;
-  // One scale for all, so that a flat curve looks flat.
+  // The same scale for all features, so that effects can be compared.
   const domain = extent(shown.flatMap((one) => [...one.mean, ...(one.low || []), ...(one.high || [])]));
-  return sub("How the prediction moves with each column",
-    "The mean prediction when one column is set to a value and the others stay as they are; all on one scale.",
+  return sub("Partial dependence",
+    "The mean prediction if one feature is set to a value and the others are unchanged. The band contains the middle 80 % of the curves of single rows. All figures have the same scale.",
     h("div", { class: "grid" }, shown.map((one) =>
       (one.grid.every(known) ? dependenceCurve(one, domain) : dependenceDots(one, domain)))));
 }
 
 function dependenceCurve(one, domain) {
-  const told = (i) => `${one.feature} = ${num(one.grid[i], 4)}\n${one.unit}: ${num(one.mean[i])}`;
+  const pointText = (i) => `${one.feature} = ${num(one.grid[i], 4)}\n${one.unit}: ${num(one.mean[i])}`;
   return chart({
     title: one.feature,
     label: `Mean ${one.unit} against ${one.feature}: from ${num(one.mean[0])} at ${num(one.grid[0])} to ${num(one.mean[one.mean.length - 1])} at ${num(one.grid[one.grid.length - 1])}.`,
@@ -96,7 +97,7 @@ function dependenceCurve(one, domain) {
       add("path", { class: "line c-blue",
         d: pathThrough(one.grid.map((value, i) => [x(value), known(one.mean[i]) ? y(one.mean[i]) : NaN])) });
       return one.grid.map((value, i) => ({ x: x(value), y: y(one.mean[i]),
-        words: told(i) })).filter((point) => known(point.y));
+        words: pointText(i) })).filter((point) => known(point.y));
     },
     table: () => ({ columns: [one.feature, one.unit],
       rows: one.grid.map((value, i) => [num(value, 4), num(one.mean[i])]) }),
@@ -111,7 +112,7 @@ function dependenceDots(one, domain) {
     label: `Mean ${one.unit} by ${one.feature}: ${names.slice(0, 8).map((name, i) => `${name} ${num(one.mean[i])}`).join("; ")}.`,
     height: Math.max(names.length * row + 46, 120),
     draw: (svg, width, height) => {
-      const side = Math.min(Math.ceil(Math.max(...names.map((name) => wordsWidth(name)))) + 10, width * 0.45);
+      const side = Math.min(Math.ceil(Math.max(...names.map((name) => textWidth(name)))) + 10, width * 0.45);
       const x = scaleOver({ domain, pad: 0.04 }, side, width - 10, 3);
       const bottom = height - 22;
       svg.append(s("text", { x: 0, y: 12 }, fitted(one.unit, width)));
@@ -137,11 +138,12 @@ function learningPart() {
   const points = WINNER.learning_curve.filter((point) => known(point.rows) && known(point.score));
   if (points.length < 2) return null;
   const last = points[points.length - 1];
-  const said = WINNER.learning_text;
+  const forecast = WINNER.learning_text;
   const places = placesFor(points.map((point) => point.score));
   const spread = (point) => (known(point.spread) ? point.spread : 0);
-  return sub("What more rows would bring", said, h("div", { class: "medium" }, chart({
-    label: `Learning curve: ${inSentence(METRIC.title)} on test rows against the number of training rows. ${said}`,
+  const text = `The score on the test rows against the number of training rows; the band is one standard deviation to each side. ${forecast}`;
+  return sub("Learning curve", text, h("div", { class: "medium" }, chart({
+    label: `Learning curve: ${inSentence(METRIC.title)} on test rows against the number of training rows. ${forecast}`,
     height: 250,
     x: { domain: extent(points.map((point) => point.rows)), log: last.rows > 6 * points[0].rows,
       title: "Training rows", pad: 0.03 },
@@ -154,10 +156,10 @@ function learningPart() {
       return points.map((point) => {
         add("circle", { class: "f-blue", cx: x(point.rows), cy: y(point.score), r: 4 });
         return { x: x(point.rows), y: y(point.score),
-          words: `${whole(point.rows)} rows\n${METRIC.title} ${decimal(point.score, places)}` };
+          words: `${whole(point.rows)} training rows\n${METRIC.title} ${decimal(point.score, places)}` };
       });
     },
-    table: () => ({ columns: ["rows", METRIC.title, "spread"],
+    table: () => ({ columns: ["training rows", METRIC.title, "standard deviation"],
       rows: points.map((point) => [whole(point.rows), decimal(point.score, places), decimal(point.spread, places)]) }),
   })));
 }

@@ -1,12 +1,12 @@
-// The table of methods, which is there without a script, made to sort and to open.
+// Makes the leaderboard, which is part of the HTML, sortable, and its rows expandable.
 
 function sortable(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   for (const head of heads) {
     if (!head.dataset.sort) continue;
-    const words = [...head.childNodes];
-    head.replaceChildren(h("button", { type: "button", on: { click: () => sortBy(head) } }, words));
+    const content = [...head.childNodes];
+    head.replaceChildren(h("button", { type: "button", on: { click: () => sortBy(head) } }, content));
   }
   function sortBy(head) {
     const ascending = head.getAttribute("aria-sort") !== "ascending";
@@ -19,7 +19,7 @@ function sortable(table) {
     const followers = new Map(rows.map((row) => [row,
       row.nextElementSibling?.classList.contains("more-of") ? row.nextElementSibling : null]));
     rows.sort((a, b) => {
-      // Methods without a score stay at the end whatever the order.
+      // Methods without a score are always last.
       const absent = a.classList.contains("absent") - b.classList.contains("absent");
       const [left, right] = [valueOf(a), valueOf(b)];
       if (absent || left === "" || right === "") return absent || (left === "") - (right === "");
@@ -38,13 +38,13 @@ function openLeaderboard() {
   first?.setAttribute("aria-sort", METRIC.higher_is_better ? "descending" : "ascending");
   for (const row of [...table.tBodies[0].rows]) {
     const method = RECORD.methods.find((candidate) => candidate.name === row.dataset.name);
-    if (method && method.status === "done") openable(row, method);
+    if (method && method.status === "done") makeExpandable(row, method);
   }
   const metrics = metricsTable();
   if (metrics) document.getElementById("leaderboard").append(metrics);
 }
 
-function openable(row, method) {
+function makeExpandable(row, method) {
   const cell = row.cells[0];
   const name = cell.querySelector(".name");
   const button = h("button", { type: "button", class: "expand", "aria-expanded": "false" });
@@ -61,10 +61,10 @@ function openable(row, method) {
 function aboutMethod(method) {
   const places = placesFor(method.scores.length > 1 ? method.scores : [method.mean]);
   const facts = {
-    "rows used": method.rows_used,
-    "tuned and fitted in": duration(method.fit_seconds),
-    "predicts a row in": microseconds(method.predict_microseconds),
-    "score of each split": method.scores.map((score) => decimal(score, places)).join(", ") || NOTHING,
+    "training rows": method.rows_used,
+    "time of tuning and fitting": duration(method.fit_seconds),
+    "prediction time per row": microseconds(method.predict_microseconds),
+    "score on each split": method.scores.map((score) => decimal(score, places)).join(", ") || NOTHING,
   };
   const difference = method.difference;
   if (difference && known(difference.low)) {
@@ -73,9 +73,9 @@ function aboutMethod(method) {
   return [
     method.message && h("p", {}, method.message),
     pairsList(facts),
-    Object.keys(method.setting).length > 0 && [h("h3", {}, "Setting chosen in the first split"),
+    Object.keys(method.setting).length > 0 && [h("h3", {}, "Hyper-parameters chosen on the first split"),
       pairsList(method.setting)],
-    Object.keys(method.details).length > 0 && [h("h3", {}, "Of the fitted model"), pairsList(method.details)],
+    Object.keys(method.details).length > 0 && [h("h3", {}, "Fitted model"), pairsList(method.details)],
   ];
 }
 
@@ -88,7 +88,7 @@ function metricsTable() {
     return { metric, places: placesFor(values), best: metric.higher_is_better ? high : low };
   });
   const table = h("table", { class: "metrics" },
-    h("caption", { class: "hidden" }, "Every metric"),
+    h("caption", { class: "hidden" }, "All metrics"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", "data-sort": "text" }, "Method"), column.map(({ metric }) =>
       h("th", { scope: "col", "data-sort": "number",
         title: metric.higher_is_better ? "higher is better" : "lower is better" },
@@ -102,8 +102,8 @@ function metricsTable() {
       })))));
   sortable(table);
   const lower = metrics.filter((metric) => !metric.higher_is_better).map((metric) => inSentence(metric.title));
-  const where = RECORD.repeats > 1 ? "Means over the splits" : "On the test rows";
-  const words = `${where}; the best of each column in bold. ${lower.length ? `For ${listed(lower, 9)} lower is better, for the others higher.` : "Higher is better throughout."}`;
-  return sub("By every metric", words,
-    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Methods by every metric" }, table));
+  const where = RECORD.repeats > 1 ? "Mean scores over the splits" : "Scores on the test rows";
+  const text = `${where}; the best of each column is bold. ${lower.length ? `For ${listed(lower, 9)} lower is better, for the others higher.` : "Higher is better."}`;
+  return sub("All metrics", text,
+    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Methods by all metrics" }, table));
 }

@@ -1,4 +1,4 @@
-// Numbers as a reader likes them: few digits, thousands apart, a true minus sign.
+// Formatting of numbers: few digits, thousands separators, a true minus sign.
 
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const NOTHING = "–";
@@ -20,7 +20,7 @@ const whole = (value) => decimal(value, 0);
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 const raised = (power) => [...String(power)].map((digit) => SUPERSCRIPTS[digit]).join("");
 
-// A number with so many significant digits; very large and very small ones as powers of ten.
+// A number with the given significant digits; very large and very small numbers as powers of ten.
 function num(value, digits = 3) {
   if (!known(value)) return NOTHING;
   if (value === 0) return "0";
@@ -54,7 +54,7 @@ function microseconds(value) {
   return value < 999.5 ? `${Math.round(value)} µs` : `${(value / 1000).toFixed(1)} ms`;
 }
 
-// Smallest and largest of the numbers that are numbers.
+// The smallest and the largest finite number.
 function extent(values) {
   let low = Infinity;
   let high = -Infinity;
@@ -66,7 +66,7 @@ function extent(values) {
   return low <= high ? [low, high] : [0, 1];
 }
 
-// Decimals that show three digits of the middle number and two of how far the numbers are apart.
+// The decimals that show three digits of the median and two digits of the range.
 function placesFor(values) {
   const [low, high] = extent(values);
   const sizes = values.filter(known).map(Math.abs).sort((a, b) => a - b);

@@ -1,18 +1,18 @@
-// The page: its parts in order, the bar that leads to them.
+// The sections of the page in order, and the navigation bar.
 
-// A part that fails says so in its place; the others stand.
+// A section that fails shows the error in its place; the other sections are not affected.
 function guarded(build, name) {
   try {
     return build();
   } catch (error) {
     console.error(`${name}:`, error);
-    return section(name, null, "A part that could not be drawn", `${name}: ${error.message}`);
+    return section(name, null, "This section could not be drawn", `${name}: ${error.message}`);
   }
 }
 
 function navigation(parts) {
   const nav = document.getElementById("sections");
-  const links = new Map(parts.map(({ id, nav: words }) => [id, h("a", { href: `#${id}` }, words)]));
+  const links = new Map(parts.map(({ id, nav: title }) => [id, h("a", { href: `#${id}` }, title)]));
   nav.append(...links.values());
   const seen = new Set();
   const observer = new IntersectionObserver((entries) => {
@@ -47,8 +47,8 @@ function start() {
     [qualitiesSection, "qualities"],
   ].map(([build, name]) => guarded(build, name)).filter(Boolean);
   document.getElementById("figures").append(...parts.map((part) => part.element));
-  navigation([{ id: "leaderboard", nav: "Methods" }, ...parts.filter((part) => part.nav),
-    { id: "notes", nav: "Notes" }, { id: "method", nav: "How" }]);
+  navigation([{ id: "leaderboard", nav: "Leaderboard" }, ...parts.filter((part) => part.nav),
+    { id: "notes", nav: "Notes" }, { id: "method", nav: "Procedure" }]);
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 

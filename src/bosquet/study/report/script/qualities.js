@@ -1,4 +1,4 @@
-// What can be said of each method besides its score.
+// Theoretical properties of each method.
 
 const QUALITIES = [
   ["readable", "Readable"],
@@ -12,8 +12,8 @@ const QUALITIES = [
 const GLYPHS = { yes: "●", partly: "◐", no: "○" };
 
 const qualityOf = (method, key) => {
-  const [answer, reason] = method.card?.[key] || ["", ""];
-  return { answer: String(answer || "").toLowerCase(), reason: reason || "" };
+  const [grade, reason] = method.card?.[key] || ["", ""];
+  return { grade: String(grade || "").toLowerCase(), reason: reason || "" };
 };
 
 function qualitiesSection() {
@@ -29,10 +29,10 @@ function qualitiesSection() {
     else row.after(h("tr", { class: "more-of" }, h("td", { colspan: row.cells.length }, qualityCard(method))));
   };
   const table = h("table", { class: "qualities" },
-    h("caption", { class: "hidden" }, "Qualities of each method"),
+    h("caption", { class: "hidden" }, "Properties of each method"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Method"),
       QUALITIES.map(([, title]) => h("th", { scope: "col" }, title)),
-      h("th", { scope: "col", title: "Time to tune and fit, and to predict a row" }, "Fast, as measured here"))),
+      h("th", { scope: "col", title: "Time of tuning and fitting, and prediction time per row" }, "Measured time"))),
     h("tbody", {}, methods.map((method) => {
       const button = h("button", { type: "button", class: "expand", "aria-expanded": "false", title: method.title,
         on: { click: () => toggle(method) } },
@@ -40,31 +40,31 @@ function qualitiesSection() {
       const row = h("tr", {}, h("th", { scope: "row" }, button), QUALITIES.map(([key]) => qualityCell(method, key)),
         h("td", {}, h("small", {},
           method.status === "done"
-          ? `${duration(method.fit_seconds)}, ${microseconds(method.predict_microseconds)} a row` : NOTHING)));
+          ? `${duration(method.fit_seconds)}, ${microseconds(method.predict_microseconds)} per row` : NOTHING)));
       rows.set(method, row);
       return row;
     })));
   toggle(methods.find((method) => method === CHOSEN) || methods[0]);
-  return section("qualities", "Qualities", "More than a score",
-    "What is known of each method whatever the data: ● yes, ◐ partly, ○ no. Choose one for the reasons.",
-    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Qualities of each method" }, table));
+  return section("qualities", "Properties", "Theoretical properties of the methods",
+    "They hold for any data: ● yes, ◐ partly, ○ no. Select a method to see the reasons.",
+    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Properties of each method" }, table));
 }
 
 function qualityCell(method, key) {
-  const { answer, reason } = qualityOf(method, key);
-  const glyph = GLYPHS[answer];
-  return h("td", { title: [answer, reason].filter(Boolean).join(": ") },
-    h("span", { class: `glyph ${glyph ? answer : ""}`, "aria-hidden": "true" }, glyph || NOTHING),
-    h("span", { class: "hidden" }, answer || "not known"));
+  const { grade, reason } = qualityOf(method, key);
+  const glyph = GLYPHS[grade];
+  return h("td", { title: [grade, reason].filter(Boolean).join(": ") },
+    h("span", { class: `glyph ${glyph ? grade : ""}`, "aria-hidden": "true" }, glyph || NOTHING),
+    h("span", { class: "hidden" }, grade || "not known"));
 }
 
 function qualityCard(method) {
-  const item = (title, words) => h("div", {}, h("dt", {}, title), h("dd", {}, words));
-  const speed = method.status === "done"
-    ? `tuned in ${duration(method.fit_seconds)} on ${counted(method.rows_used, "row")}; ${microseconds(method.predict_microseconds)} a row to predict` : "not measured";
+  const item = (title, text) => h("div", {}, h("dt", {}, title), h("dd", {}, text));
+  const time = method.status === "done"
+    ? `${duration(method.fit_seconds)} for tuning and fitting on ${counted(method.rows_used, "row")}; ${microseconds(method.predict_microseconds)} per predicted row` : "not measured";
   return h("div", { class: "card" },
     h("dl", {}, QUALITIES.map(([key, title]) => {
-      const { answer, reason } = qualityOf(method, key);
-      return item(title, `${answer || "not known"}${reason ? `: ${reason}` : ""}`);
-    }), item("Fast", speed)));
+      const { grade, reason } = qualityOf(method, key);
+      return item(title, `${grade || "not known"}${reason ? `: ${reason}` : ""}`);
+    }), item("Measured time", time)));
 }

@@ -1,6 +1,6 @@
-// Single rows of the test set: where the model errs most, which rows are odd, and why it says what it says.
+// Single test rows: largest errors, outliers and typical rows, with the Shapley values of their predictions.
 
-const KINDS = { worst: "Worst errors", outlier: "Outliers", typical: "Typical" };
+const KINDS = { worst: "Largest errors", outlier: "Outliers", typical: "Typical rows" };
 const MOST_REASONS = 12;
 const OTHERS = "(all others)";
 
@@ -28,14 +28,14 @@ function rowsSection() {
   const set = (key) => (value) => { state[key] = value; show(); };
   const truths = [...new Set(rows.map((row) => row.truth))].sort();
   const controls = h("div", { class: "controls" },
-    present.length > 1 && choices("Kind of row", [...present.map((kind) => [kind, KINDS[kind]]), ["all", "All"]],
+    present.length > 1 && choices("Kind of row", [...present.map((kind) => [kind, KINDS[kind]]), ["all", "All rows"]],
       state.kind, set("kind")),
-    searchField("Search in the values", set("search")),
+    searchField("Search values", set("search")),
     RECORD.task !== "regression" && truths.length > 1 && chooser("True class",
       [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
-  return section("rows", "Rows", "Row by row: where it errs, and why",
-    `Choose a row to see what pushed its prediction up and down: Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the class it is called, on the model’s own scale"}. ${WINNER.rows_called || ""}`.trim(),
+  return section("rows", "Rows", "Explanation of single rows",
+    `Select a row to see how its values change the prediction. The effects are Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the predicted class, on the raw scale of the model (for example log-odds)"}. ${WINNER.rows_called || ""}`.trim(),
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 
@@ -44,14 +44,14 @@ function rowMatches(row, { kind, search, truth }) {
   if (truth && row.truth !== truth) return false;
   const sought = search.trim().toLowerCase();
   if (!sought) return true;
-  const words = [String(row.row), row.truth, row.prediction,
+  const texts = [String(row.row), row.truth, row.prediction,
     ...Object.entries(row.values).map(([name, value]) => `${name} ${value} ${name}=${value}`)];
-  return words.some((word) => String(word).toLowerCase().includes(sought));
+  return texts.some((text) => String(text).toLowerCase().includes(sought));
 }
 
 function rowTable(rows, state, choose) {
-  const loss = RECORD.task === "regression" ? "Error" : "Loss";
-  const scored = state.kind === "outlier" ? "Oddness" : state.kind === "all" ? `${loss}, oddness` : loss;
+  const loss = RECORD.task === "regression" ? "Absolute error" : "Loss";
+  const scored = state.kind === "outlier" ? "Outlier score" : state.kind === "all" ? `${loss} or outlier score` : loss;
   const places = placesFor(rows.map((row) => row.score));
   const body = h("tbody", {}, rows.map((row, i) => h("tr",
     { tabindex: row === state.chosen ? "0" : "-1", "aria-selected": String(row === state.chosen), "data-index": i },
@@ -78,30 +78,30 @@ function rowTable(rows, state, choose) {
     event.preventDefault();
     pick(to);
   });
-  return h("table", { role: "grid" }, h("caption", { class: "hidden" }, "Rows to choose from"),
-    h("thead", {}, h("tr", {}, ["Row", "Truth", "Predicted"].map((title) => h("th", { scope: "col" }, title)),
+  return h("table", { role: "grid" }, h("caption", { class: "hidden" }, "Test rows"),
+    h("thead", {}, h("tr", {}, ["Row", "True", "Predicted"].map((title) => h("th", { scope: "col" }, title)),
       h("th", { scope: "col", class: "number" }, scored))), body);
 }
 
 function rowDetail(row) {
   const values = Object.entries(row.values);
   return [
-    h("h3", {}, `Row ${row.row}: truly ${shortened(row.truth, 40)}, predicted ${shortened(row.prediction, 40)}`),
-    row.reasons.length > 0 ? waterfall(row) : h("p", { class: "note" }, "The reasons of this row were not worked out."),
+    h("h3", {}, `Row ${row.row}: true ${shortened(row.truth, 40)}, predicted ${shortened(row.prediction, 40)}`),
+    row.reasons.length > 0 ? waterfall(row) : h("p", { class: "note" }, "There is no explanation of this row."),
     values.length > 0 && h("details", { class: "data" }, h("summary", {}, `All values of the row (${values.length})`),
       h("dl", { class: "row-values" }, values.map(([name, value]) =>
         h("div", {}, h("dt", { title: name }, name), h("dd", { title: value }, value))))),
   ].flat().filter(Boolean).reduce((holder, child) => { holder.append(child); return holder; }, h("div", {}));
 }
 
-// The largest reasons one by one; what is left is one step together, so that the steps end at the prediction.
+// One step per large effect; the other effects are one step, so that the steps end at the prediction.
 function stepsOf(row) {
   const reasons = row.reasons.filter((reason) => known(reason.effect) && reason.effect !== 0);
   const own = reasons.filter((reason) => reason.feature !== OTHERS);
   const shown = own.length > MOST_REASONS ? own.slice(0, MOST_REASONS - 1) : own;
   const rest = reasons.filter((reason) => !shown.includes(reason));
   const steps = shown.map((reason) => ({ words: `${reason.feature} = ${reason.value}`, effect: reason.effect }));
-  if (rest.length) steps.push({ words: "all the rest together", effect: sum(rest.map((reason) => reason.effect)) });
+  if (rest.length) steps.push({ words: "all other columns", effect: sum(rest.map((reason) => reason.effect)) });
   let at = row.base;
   return steps.map((step) => ({ ...step, from: at, to: (at += step.effect) }));
 }
@@ -113,12 +113,12 @@ function waterfall(row) {
   const places = Math.max(placesFor(steps.map((step) => step.effect)) - 1, 0);
   const signed = (effect) => `${effect > 0 ? "+" : ""}${decimal(effect, places)}`;
   return figureOf({
-    subtitle: `From ${num(row.base)}, the average, to ${num(end)}`,
-    label: `Why: from ${num(row.base)} to ${num(end)}. ${steps.slice(0, 6).map((step) => `${step.words}: ${signed(step.effect)}`).join("; ")}.`,
+    subtitle: `From the average prediction, ${num(row.base)}, to ${num(end)}`,
+    label: `Shapley values: from ${num(row.base)} to ${num(end)}. ${steps.slice(0, 6).map((step) => `${step.words}: ${signed(step.effect)}`).join("; ")}.`,
     height: (steps.length + 2) * line + 30,
     draw: (svg, width, height) => {
-      const side = Math.min(Math.ceil(Math.max(...steps.map((step) => wordsWidth(step.words)), 90)) + 12, width * 0.46);
-      const beside = Math.max(...steps.map((step) => wordsWidth(signed(step.effect), "600 12px")), 30) + 12;
+      const side = Math.min(Math.ceil(Math.max(...steps.map((step) => textWidth(step.words)), 90)) + 12, width * 0.46);
+      const beside = Math.max(...steps.map((step) => textWidth(signed(step.effect), "600 12px")), 30) + 12;
       const x = scaleOver({ domain: extent([row.base, ...steps.map((step) => step.to)]) }, side + beside,
         width - beside, width > 500 ? 4 : 2);
       const bottom = height - 24;
@@ -126,19 +126,19 @@ function waterfall(row) {
         svg.append(s("line", { class: "gridline", x1: x(value), x2: x(value), y1: 0, y2: bottom }),
           s("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, words));
       }
-      const stop = (words, value, i) => {
+      const stop = (text, value, i) => {
         const middle = (i + 0.5) * line;
-        svg.append(s("text", { class: "strong", x: side - 6, y: middle + 4, "text-anchor": "end" }, words),
+        svg.append(s("text", { class: "strong", x: side - 6, y: middle + 4, "text-anchor": "end" }, text),
           s("circle", { class: "f-grey", cx: x(value), cy: middle, r: 5 }),
           s("text", { class: "strong halo", x: x(value) + 10, y: middle + 4 }, num(value)));
-        return { x: x(value), y: middle, words: `${words}: ${num(value)}` };
+        return { x: x(value), y: middle, words: `${text}: ${num(value)}` };
       };
       const points = [stop("average", row.base, 0)];
       steps.forEach((step, i) => points.push(waterfallStep(svg, step, x, i + 1, line, side, signed)));
-      points.push(stop("in sum", end, steps.length + 1));
+      points.push(stop("prediction", end, steps.length + 1));
       return points;
     },
-    table: () => ({ columns: ["reason", "effect", "sum so far"],
+    table: () => ({ columns: ["value", "effect", "cumulative sum"],
       rows: steps.map((step) => [step.words, signed(step.effect), num(step.to)]) }),
   });
 }
@@ -155,5 +155,5 @@ function waterfallStep(svg, step, x, place, line, side, signed) {
     step.effect >= 0
       ? s("text", { class: `halo t-${hue}`, x: right + 5, y: middle + 4 }, signed(step.effect))
       : s("text", { class: `halo t-${hue}`, x: left - 5, y: middle + 4, "text-anchor": "end" }, signed(step.effect)));
-  return { x: x(step.to), y: middle, words: `${step.words}\n${signed(step.effect)}, makes ${num(step.to)}` };
+  return { x: x(step.to), y: middle, words: `${step.words}\neffect ${signed(step.effect)}, sum ${num(step.to)}` };
 }

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it until the reader chooses; the choice is remembered.
+// Light or dark theme: that of the system, or the stored choice of the reader.
 
 function themeButton() {
   const button = document.getElementById("theme");
@@ -15,7 +15,7 @@ function themeButton() {
     try {
       localStorage.setItem("bosquet-theme", theme);
     } catch (error) {
-      // A browser that keeps nothing still shows the page.
+      // Without local storage the choice is not kept.
     }
     show();
   });

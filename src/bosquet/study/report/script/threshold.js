@@ -1,4 +1,4 @@
-// The confusion matrix of two classes at any threshold: counts, rates and costs follow the slider.
+// The confusion matrix of two classes at the threshold of a slider, with rates and costs.
 
 function decisionSection() {
   if (RECORD.task === "regression") return null;
@@ -14,10 +14,10 @@ function decisionSection() {
   };
   show(start.name);
   const two = Boolean(start.test.thresholds?.length);
-  return section("decisions", "Decisions", two ? "Where to draw the line" : "What is taken for what",
+  return section("decisions", "Decisions", two ? "Confusion matrix and decision threshold" : "Confusion matrix",
     two
-      ? `A row is called “${RECORD.positive}” when its score reaches the threshold. Moving it trades misses for false alarms.${BY_WEIGHT}`
-      : `Each row of the matrix is a true class, each column a decision; shares are of the true class.${BY_WEIGHT}`,
+      ? `A row is predicted as “${RECORD.positive}” if its probability is at least the threshold. A lower threshold has fewer misses (false negatives) but more false alarms (false positives).${BY_WEIGHT}`
+      : `Rows of the matrix are true classes, columns are predicted classes; percentages are of the true class.${BY_WEIGHT}`,
     methods.length > 1 && h("div", { class: "controls" },
       chooser("Method", methods.map((method) => [method.name, method.title]), start.name, show)),
     place);
@@ -61,10 +61,10 @@ function thresholdPanel(method) {
   const curve = costChart(points, costAt, () => Number(slider.value));
   const show = () => {
     const point = points[Number(slider.value)];
-    const words = num(point.threshold, 3);
-    output.textContent = words;
+    const shown = num(point.threshold, 3);
+    output.textContent = shown;
     slider.setAttribute("aria-valuetext",
-      `threshold ${words}: ${whole(point.fp)} false alarms, ${whole(point.fn)} misses`);
+      `threshold ${shown}: ${whole(point.fp)} false alarms, ${whole(point.fn)} misses`);
     clear(matrix).append(twoByTwo(point));
     clear(rates).append(...rateItems(point, costAt(point)));
     curve.redraw();
@@ -73,17 +73,17 @@ function thresholdPanel(method) {
   const jump = (index) => () => { slider.value = index(); show(); };
   const jumps = h("div", { class: "choices" },
     h("button", { type: "button", on: { click: jump(() => chosen) } },
-      `As chosen (${num(points[chosen].threshold, 2)})`),
-    h("button", { type: "button", on: { click: jump(cheapest) } }, "Least cost"),
-    h("button", { type: "button", on: { click: jump(() => mostBalanced) } }, "Best balanced"));
-  const costInput = (words, key) => h("label", { class: "field" }, words,
+      `Chosen threshold (${num(points[chosen].threshold, 2)})`),
+    h("button", { type: "button", on: { click: jump(cheapest) } }, "Lowest cost"),
+    h("button", { type: "button", on: { click: jump(() => mostBalanced) } }, "Best balanced accuracy"));
+  const costInput = (label, key) => h("label", { class: "field" }, label,
     h("input", { type: "number", min: 0, step: "any", value: costs[key],
     on: { input: (event) => { costs[key] = Math.max(Number(event.target.value) || 0, 0); show(); } } }));
   const panel = h("div", { class: "decide" },
     h("div", {},
       h("div", { class: "slider" }, h("label", { for: id }, "Threshold"), output, slider), jumps,
-      h("div", { class: "controls costs" }, costInput("A false alarm costs", "alarm"),
-        costInput("A miss costs", "miss")),
+      h("div", { class: "controls costs" }, costInput("Cost of a false alarm", "alarm"),
+        costInput("Cost of a miss", "miss")),
       curve),
     h("div", {}, matrix, rates));
   show();
@@ -93,43 +93,43 @@ function thresholdPanel(method) {
 function twoByTwo(point) {
   const positive = RECORD.positive;
   const negative = RECORD.classes.find((name) => name !== positive) ?? "the other";
-  const cell = (count, of, wrong, key, words) => {
+  const cell = (count, of, wrong, key, title) => {
     const share = of ? count / of : 0;
     return h("td", { class: wrong && "wrong", "data-cell": key, vars: { "--v": share.toFixed(3) } },
-      h("b", {}, whole(count)), h("small", {}, `${words}, ${percent(share)}`));
+      h("b", {}, whole(count)), h("small", {}, `${title}, ${percent(share)}`));
   };
   const named = (name) => h("span", { title: name }, `“${shortened(name, 24)}”`);
   const [others, ones] = [point.tn + point.fp, point.fn + point.tp];
   return h("table", { class: "matrix" },
-    h("caption", {}, "Test rows; shares are of the true class"),
-    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "called ", named(negative)),
-      h("th", { scope: "col" }, "called ", named(positive)))),
+    h("caption", {}, "Confusion matrix of the test rows; percentages are of the true class"),
+    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "predicted ", named(negative)),
+      h("th", { scope: "col" }, "predicted ", named(positive)))),
     h("tbody", {},
-      h("tr", {}, h("th", { scope: "row" }, "is ", named(negative)),
-        cell(point.tn, others, false, "tn", "rightly passed"), cell(point.fp, others, true, "fp", "false alarms")),
-      h("tr", {}, h("th", { scope: "row" }, "is ", named(positive)), cell(point.fn, ones, true, "fn", "missed"),
-        cell(point.tp, ones, false, "tp", "found"))));
+      h("tr", {}, h("th", { scope: "row" }, "true ", named(negative)),
+        cell(point.tn, others, false, "tn", "true negatives"), cell(point.fp, others, true, "fp", "false positives")),
+      h("tr", {}, h("th", { scope: "row" }, "true ", named(positive)),
+        cell(point.fn, ones, true, "fn", "false negatives"), cell(point.tp, ones, false, "tp", "true positives"))));
 }
 
 function rateItems(point, cost) {
   const rates = ratesAt(point);
-  const item = (key, words, value) => h("div", { "data-rate": key }, h("dt", {}, words), h("dd", {}, value));
+  const item = (key, title, value) => h("div", { "data-rate": key }, h("dt", {}, title), h("dd", {}, value));
   return [
     item("accuracy", "Accuracy", percent(rates.accuracy)),
     item("balanced", "Balanced accuracy", percent(rates.balanced)),
-    item("recall", "Recall, sensitivity", percent(rates.recall)),
+    item("recall", "Recall (sensitivity)", percent(rates.recall)),
     item("specificity", "Specificity", percent(rates.specificity)),
     item("precision", "Precision", percent(rates.precision)),
     item("f1", "F1", decimal(rates.f1, 3)),
-    item("flagged", "Flagged", percent(rates.flagged)),
-    item("cost", "Cost a row", num(cost)),
+    item("flagged", "Predicted positive", percent(rates.flagged)),
+    item("cost", "Mean cost per row", num(cost)),
   ];
 }
 
 function costChart(points, costAt, at) {
   return chart({
-    title: "Cost a row at each threshold",
-    label: "Cost a row against the threshold, with the threshold of the slider marked",
+    title: "Mean cost per row by threshold",
+    label: "Mean cost per row against the threshold, with the threshold of the slider marked",
     height: 190,
     x: { domain: extent(points.map((point) => point.threshold)), title: "Threshold" },
     get y() {
@@ -143,7 +143,7 @@ function costChart(points, costAt, at) {
       add("line", { class: "zero", x1: x(here.threshold), x2: x(here.threshold), y1: top, y2: bottom });
       add("circle", { class: "f-orange", cx: x(here.threshold), cy: y(costs[at()]), r: 6 });
       return points.map((point, i) => ({ x: x(point.threshold), y: y(costs[i]),
-        words: `threshold ${num(point.threshold)}\ncost ${num(costs[i])} a row` }));
+        words: `threshold ${num(point.threshold)}\nmean cost ${num(costs[i])} per row` }));
     },
   });
 }

@@ -1,21 +1,21 @@
-// A tree to move about in: wheel and pinch, buttons and keys; a click tells the way to a node.
+// The tree, which can be moved and zoomed; a click on a node shows the rules that lead to it.
 
 function treeSection() {
   const root = WINNER?.tree;
   if (!root) return null;
-  suitWidth(root);
+  setNodeWidth(root);
   const placed = placedNodes(root);
   const leaves = placed.filter((entry) => !entry.node.children.length);
-  const says = h("p", { class: "tree-says", "aria-live": "polite" }, "Choose a node to read the way that leads to it.");
-  const frame = treeFrame(placed, says);
-  return section("tree", "Tree", leaves.length > 1 ? `The tree, ${leaves.length} leaves` : "The tree",
-    `${WINNER.tree_title ? `${WINNER.tree_title.replace(/[.\s]+$/, "")}. ` : ""}Where a rule holds, the way goes left; the thicker the line, the more rows take it.`,
-    treeKeys(), frame, says,
+  const rulesText = h("p", { class: "tree-says", "aria-live": "polite" }, "Select a node to see the rules that lead to it.");
+  const frame = treeFrame(placed, rulesText);
+  return section("tree", "Tree", leaves.length > 1 ? `Decision tree with ${leaves.length} leaves` : "Decision tree",
+    `${WINNER.tree_title ? `${WINNER.tree_title.replace(/[.\s]+$/, "")}. ` : ""}Rows that satisfy the rule of a node go to the left. Thicker lines have more rows.`,
+    treeKeys(), frame, rulesText,
     h("p", { class: "note" },
-      "Drag to move; the wheel zooms once the tree is clicked, or with Ctrl. Keys: arrows, + and −, 0 for the whole tree."),
+      "Drag to move. To zoom, click the tree and use the mouse wheel, or use the wheel with Ctrl. Keys: arrows move, + and − zoom, 0 shows the whole tree."),
     dataTable({ label: "The tree as rules",
-      table: () => ({ columns: ["rules", "rows", "answer"], rows: leaves.map((entry) => [
-      rulesTo(entry).join(" and ") || "every row", whole(entry.node.n), leafWords(entry.node)]) }) }));
+      table: () => ({ columns: ["rules", "rows", "prediction"], rows: leaves.map((entry) => [
+      rulesTo(entry).join(" and ") || "all rows", whole(entry.node.n), leafText(entry.node)]) }) }));
 }
 
 function treeKeys() {
@@ -23,16 +23,16 @@ function treeKeys() {
   return keys(RECORD.classes.map((name) => [hueOf(name), shortened(name, 40)]));
 }
 
-function leafWords(node) {
-  const answer = treeAnswer(node);
-  return answer.share === null ? `mean ${answer.words}` : `${percent(answer.share, 0)} of them “${answer.words}”`;
+function leafText(node) {
+  const prediction = nodePrediction(node);
+  return prediction.share === null ? `mean ${prediction.text}` : `${percent(prediction.share, 0)} “${prediction.text}”`;
 }
 
-function treeFrame(placed, says) {
+function treeFrame(placed, rulesText) {
   const stage = s("g", {});
   const svg = s("svg", { tabindex: "0", role: "application",
     "aria-roledescription": "tree that can be moved and zoomed",
-    "aria-label": `Decision tree of ${placed.length} nodes. Arrow keys move, plus and minus zoom, zero shows it whole; its rules follow as a table.` }, stage);
+    "aria-label": `Decision tree with ${placed.length} nodes. Arrow keys move, plus and minus zoom, zero shows the whole tree; its rules follow as a table.` }, stage);
   const range = extent(placed.map((entry) => entry.node.value[0]));
   const marks = new Map();
   for (const entry of placed) if (entry.parent) marks.set(entry, { link: treeLink(entry, placed[0].node.n) });
@@ -44,20 +44,20 @@ function treeFrame(placed, says) {
     group.addEventListener("click", () => choose(entry));
   }
   function choose(entry) {
-    const way = new Set(wayTo(entry));
+    const path = new Set(pathTo(entry));
     for (const [other, mark] of marks) {
-      mark.group.classList.toggle("on-way", way.has(other));
-      mark.link?.classList.toggle("on-way", way.has(other));
+      mark.group.classList.toggle("on-way", path.has(other));
+      mark.link?.classList.toggle("on-way", path.has(other));
     }
     const rules = rulesTo(entry);
-    says.textContent = `${rules.length ? `If ${rules.join(" and ")}` : "All rows"}: ${counted(entry.node.n, "row")}, ${leafWords(entry.node)}.`;
+    rulesText.textContent = `${rules.length ? `If ${rules.join(" and ")}` : "All rows"}: ${counted(entry.node.n, "row")}, ${leafText(entry.node)}.`;
   }
   const view = movable(svg, stage, placed);
-  const button = (words, label, act) => h("button", { type: "button", "aria-label": label, title: label,
-    on: { click: act } }, words);
+  const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label,
+    on: { click: act } }, text);
   return h("div", { class: "tree-frame" }, svg, h("div", { class: "tree-buttons" },
     button("+", "Zoom in", () => view.zoom(1.3)), button("−", "Zoom out", () => view.zoom(1 / 1.3)),
-      button("Whole", "Show the whole tree", () => view.whole())));
+      button("Fit", "Show the whole tree", () => view.whole())));
 }
 
 function treeLink(entry, all) {
@@ -72,14 +72,14 @@ function treeNode(entry, range) {
   const { node } = entry;
   const [left, inner] = [entry.x - NODE.width / 2, NODE.width - 20];
   const leaf = !node.children.length;
-  const first = leaf ? treeAnswer(node).words : shortRule(node.rule);
-  const answer = treeAnswer(node);
-  const second = answer.share === null
-    ? `${counted(node.n, "row")}${leaf ? "" : `, mean ${answer.words}`}`
-    : `${counted(node.n, "row")}, ${percent(answer.share, 0)}${leaf ? "" : ` ${answer.words}`}`;
-  const said = `${leaf ? "Leaf" : "Rule"}: ${first}. ${second}.`;
+  const prediction = nodePrediction(node);
+  const first = leaf ? prediction.text : shortRule(node.rule);
+  const second = prediction.share === null
+    ? `${counted(node.n, "row")}${leaf ? "" : `, mean ${prediction.text}`}`
+    : `${counted(node.n, "row")}, ${percent(prediction.share, 0)}${leaf ? "" : ` ${prediction.text}`}`;
+  const title = `${leaf ? "Leaf" : "Rule"}: ${first}. ${second}.`;
   const group = s("g", { class: "tree-node", "data-node": node.id },
-    s("title", {}, node.cut ? `${said} More below is not drawn.` : said),
+    s("title", {}, node.cut ? `${title} The nodes below are not drawn.` : title),
     s("rect", { class: "box", x: left, y: entry.y, width: NODE.width, height: NODE.height, rx: leaf ? 12 : 3 }),
     s("text", { class: "strong", x: entry.x, y: entry.y + 20, "text-anchor": "middle" },
       fitted(first, inner, "600 12px")),
@@ -93,7 +93,7 @@ function treeNode(entry, range) {
   return group;
 }
 
-// The strip under a node: the share of each class, or how high the mean is.
+// The strip in a node: the share of each class, or the mean on the scale of all nodes.
 function nodeShares(node, [low, high]) {
   if (RECORD.task === "regression") {
     const share = high > low ? (node.value[0] - low) / (high - low) : 0.5;
@@ -119,8 +119,8 @@ function movable(svg, stage, placed) {
     stage.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.k.toFixed(4)})`);
     svg.dataset.zoom = view.k.toFixed(4);
   };
-  // No taller than the tree is when it fills the width.
-  const suit = () => {
+  // The height of the frame is at most that of the tree at full width.
+  const setHeight = () => {
     const k = Math.max(Math.min((svg.clientWidth - 32) / (bounds.right - bounds.left), 1.15), 0.7);
     svg.style.setProperty("--tall", `${Math.round(Math.max(bounds.bottom * k + 90, 220))}px`);
   };
@@ -128,7 +128,7 @@ function movable(svg, stage, placed) {
     const [width, height] = box();
     return Math.min((width - 32) / (bounds.right - bounds.left), (height - 72) / bounds.bottom, 1.15);
   };
-  const stand = (k) => {
+  const center = (k) => {
     const [width] = box();
     const middle = k > wholeScale() * 1.01 ? placed[0].x : (bounds.left + bounds.right) / 2;
     Object.assign(view, { k, x: width / 2 - middle * k, y: 54 });
@@ -144,13 +144,17 @@ function movable(svg, stage, placed) {
     show();
   };
   const move = (dx, dy) => { view.x += dx; view.y += dy; show(); };
-  const whole = () => stand(wholeScale());
-  // At first as much as can be read, the root on top.
-  let stood = 0;
+  const whole = () => center(wholeScale());
+  // At first the whole tree or, if it would be too small to read, its upper part.
+  let lastWidth = 0;
   new ResizeObserver(() => {
-    if (svg.clientWidth && svg.clientWidth !== stood) { stood = svg.clientWidth; suit(); stand(wholeScale() < 0.55 ? 0.7 : wholeScale()); }
+    if (svg.clientWidth && svg.clientWidth !== lastWidth) {
+      lastWidth = svg.clientWidth;
+      setHeight();
+      center(wholeScale() < 0.55 ? 0.7 : wholeScale());
+    }
   }).observe(svg);
-  listenToHands(svg, { zoom, move });
+  listenToPointers(svg, { zoom, move });
   svg.addEventListener("keydown", (event) => {
     const act = { ArrowLeft: () => move(50, 0), ArrowRight: () => move(-50, 0), ArrowUp: () => move(0, 50),
       ArrowDown: () => move(0, -50),
@@ -162,36 +166,36 @@ function movable(svg, stage, placed) {
   return { zoom, whole };
 }
 
-function listenToHands(svg, { zoom, move }) {
-  const hands = new Map();
+function listenToPointers(svg, { zoom, move }) {
+  const pointers = new Map();
   const place = (event) => {
     const box = svg.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
   const span = () => {
-    const [a, b] = [...hands.values()];
+    const [a, b] = [...pointers.values()];
     return { size: Math.hypot(a[0] - b[0], a[1] - b[1]) || 1, middle: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2] };
   };
   svg.addEventListener("pointerdown",
-    (event) => { hands.set(event.pointerId, place(event)); svg.focus({ preventScroll: true }); });
+    (event) => { pointers.set(event.pointerId, place(event)); svg.focus({ preventScroll: true }); });
   svg.addEventListener("pointermove", (event) => {
-    if (!hands.has(event.pointerId)) return;
-    const before = hands.size === 2 ? span() : null;
-    const [x, y] = hands.get(event.pointerId);
+    if (!pointers.has(event.pointerId)) return;
+    const before = pointers.size === 2 ? span() : null;
+    const [x, y] = pointers.get(event.pointerId);
     const [toX, toY] = place(event);
-    // Held only once it moves, or a click would never reach a node.
+    // Captured only when the pointer moves, so that a click still reaches a node.
     if (Math.hypot(toX - x, toY - y) > 2) { svg.setPointerCapture(event.pointerId); svg.classList.add("held"); }
-    hands.set(event.pointerId, [toX, toY]);
+    pointers.set(event.pointerId, [toX, toY]);
     if (!before) { move(toX - x, toY - y); return; }
     const after = span();
     zoom(after.size / before.size, after.middle);
     move(after.middle[0] - before.middle[0], after.middle[1] - before.middle[1]);
   });
   for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) {
-    svg.addEventListener(end, (event) => { hands.delete(event.pointerId); svg.classList.remove("held"); });
+    svg.addEventListener(end, (event) => { pointers.delete(event.pointerId); svg.classList.remove("held"); });
   }
   svg.addEventListener("wheel", (event) => {
-    // Scrolling past the tree must not be caught by it.
+    // Without focus or Ctrl the wheel scrolls the page.
     if (!event.ctrlKey && document.activeElement !== svg) return;
     event.preventDefault();
     zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.004), place(event));

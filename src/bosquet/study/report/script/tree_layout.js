@@ -1,25 +1,25 @@
-// Where the nodes of a tree stand: a parent midway between its children, subtrees as close as they go.
+// Layout of a tree: a parent is midway between its children, and subtrees are as close as possible.
 
 const NODE = { width: 178, height: 54, across: 18, down: 46 };
 
-// A rule with as many digits as a reader needs.
+// A rule with thresholds rounded to four digits.
 const shortRule = (rule) => rule.replace(/<=/g, "≤").replace(/>=/g, "≥")
   .replace(/-?\d+\.\d{3,}(e[-+]?\d+)?/g, (digits) => num(Number(digits), 4));
 
-// Nodes as wide as the longest rule needs, within bounds.
-function suitWidth(root) {
+// Set the width of nodes to that of the longest rule, within bounds.
+function setNodeWidth(root) {
   let widest = 0;
-  const waiting = [root];
-  while (waiting.length) {
-    const node = waiting.pop();
-    widest = Math.max(widest, wordsWidth(shortRule(node.rule), "600 12px"));
-    waiting.push(...node.children);
+  const stack = [root];
+  while (stack.length) {
+    const node = stack.pop();
+    widest = Math.max(widest, textWidth(shortRule(node.rule), "600 12px"));
+    stack.push(...node.children);
   }
   NODE.width = Math.min(Math.max(widest + 26, 150), 230);
 }
 
-/* A list of placed nodes {node, x, y, parent, side}: x of the middle, y of the top. Each subtree is laid out on its
-   own and the right one moved next to the left, level by level (Reingold and Tilford's rule). */
+/* A list of placed nodes {node, x, y, parent, side}: x of the middle, y of the top. Each subtree is laid out
+   separately; the right one is then moved next to the left one, level by level (Reingold and Tilford). */
 function placedNodes(root) {
   const step = NODE.width + NODE.across;
   function layOut(node, depth) {
@@ -51,19 +51,20 @@ function placedNodes(root) {
   return placed;
 }
 
-const wayTo = (entry) => (entry ? [...wayTo(entry.parent), entry] : []);
+const pathTo = (entry) => (entry ? [...pathTo(entry.parent), entry] : []);
 
-// The rules that lead to a node, each with its answer.
+// The rules on the path to a node; a rule is negated if the path goes to the right.
 function rulesTo(entry) {
-  const way = wayTo(entry);
-  return way.slice(1).map((step,
-    i) => (step.side === 0 ? shortRule(way[i].node.rule) : `not (${shortRule(way[i].node.rule)})`));
+  const path = pathTo(entry);
+  return path.slice(1).map((step,
+    i) => (step.side === 0 ? shortRule(path[i].node.rule) : `not (${shortRule(path[i].node.rule)})`));
 }
 
-function treeAnswer(node) {
+// The prediction of a node: its mean, or its most frequent class with the share of this class.
+function nodePrediction(node) {
   const { value } = node;
-  if (RECORD.task === "regression" || !value.length) return { words: num(value[0]), share: null };
-  if (value.length === 1 && RECORD.classes.length === 2) return { words: RECORD.positive, share: value[0] };
+  if (RECORD.task === "regression" || !value.length) return { text: num(value[0]), share: null };
+  if (value.length === 1 && RECORD.classes.length === 2) return { text: RECORD.positive, share: value[0] };
   const most = value.reduce((best, share, i) => (share > value[best] ? i : best), 0);
-  return { words: RECORD.classes[most] ?? String(most), share: value[most] };
+  return { text: RECORD.classes[most] ?? String(most), share: value[most] };
 }

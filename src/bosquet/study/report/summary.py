@@ -1,9 +1,9 @@
-"""The answer of a study in words: which method, how good, and what it does not differ from significantly."""
+"""The headline and summary of the report: the chosen method, its score, and the comparison with others."""
 
 from __future__ import annotations
 
-from bosquet.study.compare.verdict import is_level, is_worse, unfinished, without_score
-from bosquet.study.exploration.alarms import leaking
+from bosquet.study.compare.verdict import is_tied, is_worse, unfinished, without_score
+from bosquet.study.exploration.alarms import leaking_columns
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.wording import (
     averaged,
@@ -14,18 +14,19 @@ from bosquet.study.report.wording import (
     decimal,
     finished,
     in_sentence,
+    interval_name,
     known,
     listed,
     places_for,
     shortened,
 )
 
-# Names of the method that always gives the same answer.
+# Names of the method with constant predictions.
 BASELINES = ("constant", "baseline")
 
 
 def chosen(record: Record) -> MethodRecord | None:
-    """The method the study chose: the winner, or the best while none has been chosen yet."""
+    """Return the chosen method; if there is none, the best one."""
     done = finished(record)
     name = record["winner"]["name"] if record["winner"] else None
     return next((m for m in done if m["name"] == name), done[0] if done else None)
@@ -35,22 +36,26 @@ def baseline(record: Record) -> MethodRecord | None:
     return next((m for m in finished(record) if m["name"] in BASELINES), None)
 
 
-def level_with_best(record: Record) -> list[MethodRecord]:
-    """Methods other than the best whose difference to it may be chance."""
+def tied_with_best(record: Record) -> list[MethodRecord]:
+    """Return the methods that do not differ significantly from the best."""
     best = best_of(record)
-    return [m for m in finished(record) if m is not best and is_level(m)]
+    return [m for m in finished(record) if m is not best and is_tied(m)]
 
 
 def compared(record: Record) -> bool:
-    """Whether there are intervals to tell methods apart by."""
+    """Return whether any difference to the best has a confidence interval."""
     return any(
         m["difference"] is not None and known(m["difference"]["low"]) for m in finished(record)
     )
 
 
 def headline(record: Record) -> str:
-    """What a newspaper would print above the study."""
-    leaks, verdict, final = leaking(record["exploration"]), _verdict(record), record["final"]
+    """Return the headline of the report."""
+    leaks, verdict, final = (
+        leaking_columns(record["exploration"]),
+        _verdict(record),
+        record["final"],
+    )
     if chosen(record) is None:
         return verdict
     if final["rows"] < final["of"]:
@@ -59,7 +64,7 @@ def headline(record: Record) -> str:
     if not leaks:
         return verdict
     named = listed([f"“{shortened(name, 40)}”" for name in leaks], 2)
-    return f"{verdict} – but {named} {'gives' if len(leaks) == 1 else 'give'} it away"
+    return f"{verdict} – but {named} may reveal the target (leak)"
 
 
 def _verdict(record: Record) -> str:
@@ -73,23 +78,24 @@ def _verdict(record: Record) -> str:
         missing = without_score(record["verdict"]) + len(record["verdict"]["cut_short"])
         return f"No conclusion on {target}: {counted(missing, 'method')} stopped, failed or not reached"
     if kind in ("constant", "weak"):
-        return f"Nothing here is significantly better at {target} than a constant"
-    level = [m for m in level_with_best(record) if m is not method]
+        return f"No method predicts {target} significantly better than a constant"
+    tied = [m for m in tied_with_best(record) if m is not method]
     if method is not best:
-        return f"To predict {target}, choose {title}"
-    if not level or not compared(record):
-        return f"{target} is best predicted by {title}"
-    others = in_sentence(level[0]["title"]) if len(level) == 1 else f"{len(level)} others"
-    return f"{target} is best predicted by {title}, level with {others}"
+        return f"The chosen method for {target} is {title}"
+    if not tied or not compared(record):
+        return f"The best method for {target} is {title}"
+    others = in_sentence(tied[0]["title"]) if len(tied) == 1 else f"{len(tied)} others"
+    verb = "is" if len(tied) == 1 else "are"
+    return f"The best method for {target} is {title}; {others} {verb} not significantly worse"
 
 
-def answer(record: Record) -> list[str]:
-    """How good the choice is, what it does not differ from significantly, and what was not compared."""
+def summary_sentences(record: Record) -> list[str]:
+    """Return sentences on the score of the choice, its comparison with others, and unfinished methods."""
     method = chosen(record)
     if method is None:
         return [
             "Every method failed or was left out.",
-            "The table below says why, method by method.",
+            "The table below has the reason for each method.",
         ]
     sentences = [_how_good(record, method), _how_sure(record, method)]
     if unfinished(record["verdict"]):
@@ -100,18 +106,18 @@ def answer(record: Record) -> list[str]:
 def _how_good(record: Record, method: MethodRecord) -> str:
     metric, places = record["metric"], places_for(record["methods"])
     sentence = (
-        f"On rows it had not seen, the {averaged(metric['title'], record['repeats'])} of "
+        f"On test rows, the {averaged(metric['title'], record['repeats'])} of "
         f"{in_sentence(method['title'])} is {decimal(method['mean'], places)}"
     )
     interval = method["interval"]
     if interval and known(interval[0]) and known(interval[1]):
         low, high = (decimal(end, places) for end in interval)
-        sentence += f" (95\u00a0% interval {low} to {high}; {better(metric)})"
+        sentence += f" (95\u00a0% {interval_name(record)} {low} to {high}; {better(metric)})"
     else:
         sentence += f" ({better(metric)})"
     constant = baseline(record)
     if constant is not None and constant is not method:
-        sentence += f", against {decimal(constant['mean'], places)} for the constant"
+        sentence += f", compared with {decimal(constant['mean'], places)} for the constant"
     return sentence + "."
 
 
@@ -121,30 +127,34 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
     if not others or best is None:
         return "No other method was compared with it."
     if not compared(record):
-        return "A single split without intervals does not show which differences are chance."
+        return "There are no confidence intervals, so differences may be due to chance."
     if method["subsampled"]:
         return (
-            f"It was trained on {count(method['rows_used'])} rows alone; methods with different training "
+            f"It was trained on only {count(method['rows_used'])} rows; methods with different training "
             "rows are not tested against each other."
         )
     others = [m for m in others if not m["subsampled"]]
     if not others:
         return "No other method was trained on the same rows."
-    level = [in_sentence(m["title"]) for m in level_with_best(record) if m is not method]
+    tied = [in_sentence(m["title"]) for m in tied_with_best(record) if m is not method]
     worse = [m for m in others if is_worse(m)]
     if method is best:
         if len(worse) == len(others):
-            return f"All {counted(len(others), 'other method')} on the same rows are significantly worse."
+            if len(others) == 1:
+                return "The other method on the same rows is significantly worse."
+            return (
+                f"All {count(len(others))} other methods on the same rows are significantly worse."
+            )
         rest = f"; {len(worse)} are significantly worse" if len(worse) > 1 else ""
-        if not level:
+        if not tied:
             return (
                 f"Of {counted(len(others), 'other method')}, {len(worse)} are significantly worse."
             )
-        return f"It does not differ significantly from {listed(level)}{rest}."
+        return f"It does not differ significantly from {listed(tied)}{rest}."
     places = places_for(record["methods"])
     score = "mean" if record["repeats"] > 1 else "score"
-    lead = f"The best {score}, {decimal(best['mean'], places)}, is that of {in_sentence(best['title'])}"
+    lead = f"The best {score} is {decimal(best['mean'], places)}, of {in_sentence(best['title'])}"
     if is_worse(method):
-        return f"{lead}, significantly better; the choice weighs robustness and readability too."
-    also = f", and neither do {listed(level)}" if level else ""
-    return f"{lead}, but the two do not differ significantly{also}."
+        return f"{lead}. It is significantly better; the choice also considers robustness and readability."
+    also = f" The same holds for {listed(tied)}." if tied else ""
+    return f"{lead}, but the two do not differ significantly.{also}"

@@ -18,7 +18,7 @@ from sklearn.metrics import (
 )
 
 from bosquet import Study
-from bosquet.study.metrics.own_metric import check_metric, own_metric
+from bosquet.study.metrics.custom_metric import check_metric, custom_metric
 from bosquet.study.metrics.scoring import metric_named
 from bosquet.study.report.document import page_html
 
@@ -41,11 +41,11 @@ def far_off_error(y_true, y_pred):
 
 
 def profit(y_true, y_pred):
-    """A yes that is found earns 10, a yes that is said costs 4."""
+    """A correct yes earns 10, and each predicted yes costs 4."""
     return float(np.mean(10 * ((y_true == "yes") & (y_pred == "yes")) - 4 * (y_pred == "yes")))
 
 
-def answers(n=200, seed=0, k=2):
+def predictions(n=200, seed=0, k=2):
     random = np.random.default_rng(seed)
     p = random.dirichlet(np.ones(k), size=n)
     classes = LABELS if k == 2 else np.array(list("abcdef")[:k])
@@ -54,35 +54,35 @@ def answers(n=200, seed=0, k=2):
 
 # -------------------------------------------------------------------------------------- one metric
 def test_a_function_is_named_and_directed_as_scikit_learn_names_its_own():
-    metric = own_metric(far_off_error, "regression")
+    metric = custom_metric(far_off_error, "regression")
     assert (metric.name, metric.title, metric.higher_is_better) == (
         "far_off_error",
         "far_off_error",
         False,
     )
     assert metric.score([1, 2, 3], [1.2, 2, 9]) == pytest.approx(1 / 3)
-    assert own_metric(accuracy_score, "binary", LABELS).higher_is_better
-    with pytest.raises(ValueError, match="whether higher is better is not known; pass sklearn"):
-        own_metric(profit, "binary", LABELS)
+    assert custom_metric(accuracy_score, "binary", LABELS).higher_is_better
+    with pytest.raises(ValueError, match="it is unknown whether higher is better; pass sklearn"):
+        custom_metric(profit, "binary", LABELS)
 
 
-def test_a_scorer_says_its_direction_and_its_arguments_are_part_of_its_name():
-    metric = own_metric(make_scorer(profit), "binary", LABELS)
+def test_a_scorer_has_a_direction_and_its_name_includes_its_arguments():
+    metric = custom_metric(make_scorer(profit), "binary", LABELS)
     assert (metric.name, metric.higher_is_better, metric.needs) == ("profit", True, "class")
-    metric = own_metric(make_scorer(profit, greater_is_better=False), "binary", LABELS)
+    metric = custom_metric(make_scorer(profit, greater_is_better=False), "binary", LABELS)
     assert not metric.higher_is_better
-    metric = own_metric(make_scorer(mean_pinball_loss, alpha=0.9), "regression")
+    metric = custom_metric(make_scorer(mean_pinball_loss, alpha=0.9), "regression")
     assert metric.name == "mean_pinball_loss(alpha=0.9)"
     partial = functools.partial(mean_pinball_loss, alpha=0.2)
-    metric = own_metric(make_scorer(partial, greater_is_better=False), "regression")
+    metric = custom_metric(make_scorer(partial, greater_is_better=False), "regression")
     assert metric.name == "mean_pinball_loss(alpha=0.2)"
-    metric = own_metric(make_scorer(lambda y, p: 1.0), "regression")
+    metric = custom_metric(make_scorer(lambda y, p: 1.0), "regression")
     assert metric.name == "lambda"
 
 
 @pytest.mark.parametrize("name", ["accuracy", "neg_log_loss", "roc_auc", "neg_brier_score"])
 def test_scorers_of_scikit_learn_give_the_scores_of_their_functions(name):
-    classes, y, p = answers()
+    classes, y, p = predictions()
     scorer = get_scorer(name)
     if name == "neg_brier_score":
         scorer = make_scorer(
@@ -97,54 +97,54 @@ def test_scorers_of_scikit_learn_give_the_scores_of_their_functions(name):
         "roc_auc": "roc_auc",
         "neg_brier_score": "brier",
     }[name]
-    metric = own_metric(scorer, "binary", classes)
+    metric = custom_metric(scorer, "binary", classes)
     theirs = metric_named(ours, "binary", classes)
     assert metric.higher_is_better == theirs.higher_is_better
     assert metric.score(y, p) == pytest.approx(theirs.score(y, p))
     weight = np.random.default_rng(1).random(len(y))
     assert metric.score(y, p, weight) == pytest.approx(theirs.score(y, p, weight))
     times = np.random.default_rng(2).integers(0, 3, (5, len(y)))
-    drawn = metric.scores_of_draws(y, p, times)
-    assert drawn == pytest.approx(theirs.scores_of_draws(y, p, times))
+    drawn = metric.bootstrap_scores(y, p, times)
+    assert drawn == pytest.approx(theirs.bootstrap_scores(y, p, times))
 
 
 def test_several_classes_have_a_column_of_probabilities_each():
-    classes, y, p = answers(k=3)
+    classes, y, p = predictions(k=3)
     scorer = make_scorer(roc_auc_score, response_method="predict_proba", multi_class="ovr")
-    found = own_metric(scorer, "multiclass", classes).score(y, p.astype(np.float32))
+    found = custom_metric(scorer, "multiclass", classes).score(y, p.astype(np.float32))
     expected = metric_named("roc_auc", "multiclass", classes).score(y, p)
     assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_probability_is_that_of_pos_label():
-    classes, y, p = answers()
+    classes, y, p = predictions()
 
     def mean_score(y_true, y_pred, pos_label="yes"):
         return y_pred.mean()
 
     for label, place in (("no", 0), ("yes", 1)):
         scorer = make_scorer(mean_score, response_method="predict_proba", pos_label=label)
-        found = own_metric(scorer, "binary", classes).score(y, p)
+        found = custom_metric(scorer, "binary", classes).score(y, p)
         assert found == pytest.approx(p[:, place].mean())
 
 
 def test_draws_repeat_rows_for_a_function_that_takes_no_weights():
-    y, said = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 9.0])
-    metric = own_metric(far_off_error, "regression")
-    found = metric.scores_of_draws(y, said, np.array([[1, 1, 1], [3, 0, 0], [0, 1, 2]]))
+    y, predicted = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 9.0])
+    metric = custom_metric(far_off_error, "regression")
+    found = metric.bootstrap_scores(y, predicted, np.array([[1, 1, 1], [3, 0, 0], [0, 1, 2]]))
     assert found == pytest.approx([1 / 3, 0, 2 / 3])
 
 
 def test_a_draw_that_cannot_be_scored_has_no_score():
     scorer = make_scorer(log_loss, greater_is_better=False, response_method="predict_proba")
-    metric = own_metric(scorer, "binary", LABELS)
+    metric = custom_metric(scorer, "binary", LABELS)
     y, p = np.array(["no", "yes"]), np.array([[0.9, 0.1], [0.2, 0.8]])
-    found = metric.scores_of_draws(y, p, np.array([[1, 1], [2, 0]]))
+    found = metric.bootstrap_scores(y, p, np.array([[1, 1], [2, 0]]))
     assert np.isfinite(found).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         (
             make_scorer(hinge_loss, response_method="decision_function"),
@@ -152,48 +152,48 @@ def test_a_draw_that_cannot_be_scored_has_no_score():
         ),
         (
             make_scorer(fbeta_score, response_method="predict_proba", pos_label="maybe", beta=1),
-            "pos_label is none",
+            "pos_label='maybe' is not one of",
         ),
     ],
 )
-def test_scorers_that_cannot_be_used_for_classes_are_refused(given, says):
-    with pytest.raises(ValueError, match=says):
-        own_metric(given, "binary", LABELS)
+def test_scorers_that_cannot_be_used_for_classes_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        custom_metric(given, "binary", LABELS)
 
 
 def test_a_metric_of_probabilities_is_not_for_numbers():
     scorer = make_scorer(log_loss, response_method="predict_proba")
-    with pytest.raises(ValueError, match="takes probabilities, and the target is a number"):
-        own_metric(scorer, "regression")
+    with pytest.raises(ValueError, match="takes probabilities, but the target is a number"):
+        custom_metric(scorer, "regression")
 
 
 def test_a_metric_without_weights_is_refused_where_rows_have_weights():
     with pytest.raises(ValueError, match="far_off_error has no parameter sample_weight"):
-        own_metric(far_off_error, "regression", weighted=True)
-    assert own_metric(mean_absolute_error, "regression", weighted=True)
+        custom_metric(far_off_error, "regression", weighted=True)
+    assert custom_metric(mean_absolute_error, "regression", weighted=True)
 
 
 @pytest.mark.parametrize(
-    ("function", "says"),
+    ("function", "message"),
     [
         (lambda y, p: 1 / 0, "metric=lambda raised ZeroDivisionError on 3 rows: division by zero"),
         (
             lambda y, p: float("nan"),
-            "metric=lambda returned nan on 3 rows: it must return a finite",
+            "metric=lambda returned nan on 3 rows; it must return a finite",
         ),
-        (lambda y, p: np.abs(y - p), "metric=lambda returned a ndarray: it must return one number"),
+        (lambda y, p: np.abs(y - p), "metric=lambda returned a ndarray; it must return one number"),
         (lambda y, p, X: 1.0, "metric=lambda raised TypeError"),
     ],
 )
-def test_a_metric_that_fails_on_constant_predictions_is_one_clear_error(function, says):
-    metric = own_metric(make_scorer(function), "regression")
-    with pytest.raises(ValueError, match=says) as raised:
+def test_a_metric_that_fails_on_constant_predictions_is_one_clear_error(function, message):
+    metric = custom_metric(make_scorer(function), "regression")
+    with pytest.raises(ValueError, match=message) as raised:
         check_metric(metric, np.array([1.0, 2.0, 4.0]), None, "on all rows")
     assert "\n" not in str(raised.value)
 
 
 # ------------------------------------------------------------------------------------ whole studies
-def test_a_study_is_judged_by_a_function():
+def test_a_study_is_scored_by_a_function():
     frame = table().drop(columns="kind")
     study = Study(metric=far_off_error, methods=["constant", "linear", "cart"], **GIVEN)
     study.fit(frame, "number", test=table(100, 1))
@@ -218,7 +218,7 @@ def test_a_study_is_judged_by_a_function():
     assert record["test_table"]["metrics"]["far_off_error"] == pytest.approx(expected)
 
 
-def test_a_study_is_judged_by_a_scorer_and_by_chance_twice_alike():
+def test_a_study_is_scored_by_a_scorer_and_is_reproducible():
     frame = table().drop(columns="number")
     found = []
     for _ in range(2):
@@ -233,7 +233,7 @@ def test_a_study_is_judged_by_a_scorer_and_by_chance_twice_alike():
     assert len(split) == 48
 
 
-def test_a_checkpoint_is_gone_on_with_by_the_same_metric_alone(tmp_path):
+def test_a_checkpoint_is_resumed_only_with_the_same_metric(tmp_path):
     frame = table().drop(columns="number")
     given = {**GIVEN, "methods": ["constant", "logistic"], "checkpoint": tmp_path / "c.jsonl"}
     scorer = make_scorer(fbeta_score, beta=2, pos_label="yes")
@@ -276,19 +276,19 @@ def test_a_metric_that_changes_its_arguments_does_no_harm():
         y_pred.sort()
         return float(np.abs(y_true - y_pred).mean())
 
-    y, said = np.array([3.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0])
-    assert own_metric(sorted_error, "regression").score(y, said) == 0
-    assert (y.tolist(), said.tolist()) == ([3.0, 1.0, 2.0], [1.0, 3.0, 2.0])
+    y, predicted = np.array([3.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0])
+    assert custom_metric(sorted_error, "regression").score(y, predicted) == 0
+    assert (y.tolist(), predicted.tolist()) == ([3.0, 1.0, 2.0], [1.0, 3.0, 2.0])
 
 
-def test_something_that_is_no_metric_is_refused():
+def test_an_object_that_is_not_a_metric_is_refused():
     with pytest.raises(
-        ValueError, match="metric=3 must be the name of a metric, 'auto', a function"
+        ValueError, match="metric=3 is not a metric; pass a name, 'auto', a function"
     ):
         Study(metric=3).fit(table(), "number")
 
 
-def test_an_own_metric_of_a_known_name_stands_beside_it():
+def test_a_custom_metric_with_a_known_name_is_reported_too():
     def rmse(y_true, y_pred):
         return 7.0
 

@@ -1,10 +1,10 @@
-"""A metric of the user's own: a function of targets and predictions, or a scorer of scikit-learn.
+"""Custom metrics: a function of targets and predictions, or a scorer of scikit-learn.
 
 >>> import numpy as np
 >>> from sklearn.metrics import fbeta_score, make_scorer
->>> from bosquet.study.metrics.own_metric import own_metric
+>>> from bosquet.study.metrics.custom_metric import custom_metric
 >>> scorer = make_scorer(fbeta_score, beta=2, pos_label="yes")
->>> metric = own_metric(scorer, "binary", np.array(["no", "yes"]))
+>>> metric = custom_metric(scorer, "binary", np.array(["no", "yes"]))
 >>> metric.name, metric.higher_is_better, metric.needs
 ("fbeta_score(beta=2, pos_label='yes')", True, 'class')
 >>> round(metric.score(["no", "yes", "yes"], np.array([[0.8, 0.2], [0.6, 0.4], [0.1, 0.9]])), 3)
@@ -30,7 +30,7 @@ LOWER, HIGHER = ("_error", "_loss", "_deviance"), ("_score",)
 LONGEST_NAME = 80
 
 
-def own_metric(
+def custom_metric(
     given: Any,
     task: Task,
     classes: Any = (),
@@ -39,64 +39,67 @@ def own_metric(
     costs: Any = None,
     weighted: bool = False,
 ) -> Metric:
-    """The metric that a function (y_true, y_pred) -> float, or a scorer of `make_scorer`, stands for.
+    """Return the metric of a function (y_true, y_pred) -> float or of a scorer made by `make_scorer`.
 
     Parameters
     ----------
     given : callable
-        Of a function alone the name tells whether higher is better, by scikit-learn's convention: it ends in
-        _score, or in _error, _loss or _deviance.
+        The function or scorer. For a function, whether higher is better follows from its name, by the
+        convention of scikit-learn: the name ends in _score, or in _error, _loss or _deviance.
     task, classes, positive, costs
         As in `metric_named`.
     weighted : bool
-        Whether the study has weights, which a function has to take as `sample_weight`.
+        Whether the study has sample weights. The function must then accept `sample_weight`.
     """
-    function, higher, settings, response = _parts(given)
+    function, higher, settings, response = _scorer_parts(given)
     name = _name_of(function, settings)
     needs = _needs(response, task, name)
     takes_weight = _takes_weight(function)
     if weighted and not takes_weight:
         raise ValueError(
-            f"metric={name} has no parameter sample_weight, and the rows of the study have weights: add one"
+            f"metric={name} has no parameter sample_weight, but the rows have sample weights; add the"
+            " parameter to the function"
         )
     labels = np.asarray(classes)
     if name in [one.name for one in metrics_of(task, labels, positive=positive, costs=costs)]:
-        name += " (own)"  # beside the study's own metric of that name
-    place = _probability_of(settings, labels, name) if needs == "probability" else 0
+        name += " (own)"  # the built-in metric of that name is reported too
+    event = _positive_index(settings, labels, name) if needs == "probability" else 0
 
     def formula(
-        metric: Metric, y: np.ndarray, answer: np.ndarray, weight: np.ndarray | None
+        metric: Metric, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None
     ) -> float:
-        truth, said = _as_users_know_them(metric, y, answer, place)
+        truth, predicted = _as_labels(metric, y, predictions, event)
         more: dict[str, Any] = dict(settings)
         if weight is not None and takes_weight:
-            counts = np.flatnonzero(weight)
-            truth, said, more["sample_weight"] = truth[counts], said[counts], weight[counts]
+            kept = np.flatnonzero(weight)
+            truth, predicted, more["sample_weight"] = truth[kept], predicted[kept], weight[kept]
         elif weight is not None:
             drawn = np.repeat(np.arange(len(truth)), np.asarray(weight, dtype=np.intp))
-            truth, said = truth[drawn], said[drawn]
-        return _called(function, metric.name, truth, said, more)
+            truth, predicted = truth[drawn], predicted[drawn]
+        return _call(function, metric.name, truth, predicted, more)
 
     costs = None if costs is None else np.asarray(costs, dtype=float)
     return Metric(name, name, higher, needs, formula, None, labels, positive, costs, bounded=False)
 
 
 def check_metric(metric: Metric, y: np.ndarray, weight: np.ndarray | None, where: str) -> None:
-    """Score constant predictions, as the study will: a metric that fails on these is found before any fit."""
+    """Score constant predictions, so that a metric that fails on them is reported before any fit."""
     if metric.needs == "number":
-        answer = np.full(len(y), float(np.average(y, weights=weight)))
+        predictions = np.full(len(y), float(np.average(y, weights=weight)))
     else:
         numbers = class_numbers(y, metric.classes)
         shares = np.bincount(numbers, weight, minlength=len(metric.classes))
-        answer = np.tile(shares / shares.sum(), (len(y), 1))
+        predictions = np.tile(shares / shares.sum(), (len(y), 1))
     try:
-        metric.score(y, answer, weight)
+        metric.score(y, predictions, weight)
     except MetricError as error:
         raise ValueError(f"{error} ({where}, constant predictions)") from error.__cause__
 
 
-def _parts(given: Any) -> tuple[Callable[..., Any], bool, Mapping[str, Any], tuple[str, ...]]:
-    """The function, whether higher is better, further arguments, and what of a model it takes."""
+def _scorer_parts(
+    given: Any,
+) -> tuple[Callable[..., Any], bool, Mapping[str, Any], tuple[str, ...]]:
+    """Return the function, whether higher is better, its further arguments, and its response methods."""
     scorer = scorer_parts(given)
     if scorer is not None:
         return scorer
@@ -106,8 +109,9 @@ def _parts(given: Any) -> tuple[Callable[..., Any], bool, Mapping[str, Any], tup
     if name.endswith(HIGHER):
         return given, True, {}, ("predict",)
     raise ValueError(
-        f"metric={name}: whether higher is better is not known; pass sklearn.metrics.make_scorer({name},"
-        " greater_is_better=True) or False, or let its name end in _score, _error, _loss or _deviance"
+        f"metric={name}: it is unknown whether higher is better; pass sklearn.metrics.make_scorer({name},"
+        " greater_is_better=True) (or False), or use a function name that ends in _score, _error, _loss or"
+        " _deviance"
     )
 
 
@@ -115,8 +119,8 @@ def _name_of(function: Any, settings: Mapping[str, Any]) -> str:
     inner = getattr(function, "func", function)  # of functools.partial
     bound: Mapping[str, Any] = getattr(function, "keywords", {}) or {}
     name = str(getattr(inner, "__name__", type(inner).__name__)).strip("<>")
-    told = ", ".join(f"{key}={value!r}" for key, value in {**bound, **settings}.items())
-    name = f"{name}({told})" if told else name
+    arguments = ", ".join(f"{key}={value!r}" for key, value in {**bound, **settings}.items())
+    name = f"{name}({arguments})" if arguments else name
     return " ".join(name.split())[:LONGEST_NAME]
 
 
@@ -124,7 +128,8 @@ def _needs(response: tuple[str, ...], task: Task, name: str) -> Needs:
     if task == "regression":
         if "predict" not in response:
             raise ValueError(
-                f"metric={name} takes probabilities, and the target is a number: it needs predictions"
+                f"metric={name} takes probabilities, but the target is a number; use a scorer with"
+                " response_method='predict'"
             )
         return "number"
     if "predict_proba" in response:
@@ -132,7 +137,7 @@ def _needs(response: tuple[str, ...], task: Task, name: str) -> Needs:
     if "predict" in response:
         return "class"
     raise ValueError(
-        f"metric={name} takes {response[0]}, which not all methods have: use response_method 'predict' or"
+        f"metric={name} takes {response[0]}, which not all methods have; use response_method='predict' or"
         " 'predict_proba'"
     )
 
@@ -140,38 +145,47 @@ def _needs(response: tuple[str, ...], task: Task, name: str) -> Needs:
 def _takes_weight(function: Any) -> bool:
     try:
         return "sample_weight" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a function without a signature, such as some of C
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return False
 
 
-def _probability_of(settings: Mapping[str, Any], classes: np.ndarray, name: str) -> int:
-    """Of two classes the one whose probability is passed: pos_label, or the second, as in scikit-learn."""
+def _positive_index(settings: Mapping[str, Any], classes: np.ndarray, name: str) -> int:
+    """Return the index of the class whose probability is passed: pos_label, by default the second class."""
     label = settings.get("pos_label")
     if label is None:
         return 1
     known = [str(one) for one in classes]
     if str(label) not in known:
-        raise ValueError(f"metric={name}: pos_label is none of the classes {', '.join(known[:6])}")
+        raise ValueError(
+            f"metric={name}: pos_label={label!r} is not one of the classes {', '.join(known[:6])}"
+        )
     return known.index(str(label))
 
 
-def _as_users_know_them(
-    metric: Metric, y: np.ndarray, answer: np.ndarray, place: int
+def _as_labels(
+    metric: Metric, y: np.ndarray, predictions: np.ndarray, event: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers, labels, or probabilities: of one class of two, of all of several."""
+    """Return targets and predictions as a function of scikit-learn expects them.
+
+    These are numbers or labels; probabilities are those of one class of two, or of all of several classes.
+    """
     if metric.needs == "number":
-        return y.copy(), answer.copy()  # a function may sort what it is given
+        return y.copy(), predictions.copy()  # the function may change its arguments in place
     if metric.needs == "class":
-        return metric.classes[y], metric.classes[answer]
-    p = answer / np.maximum(answer.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return metric.classes[y], p[:, place] if len(metric.classes) == 2 else p
+        return metric.classes[y], metric.classes[predictions]
+    p = predictions / np.maximum(predictions.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return metric.classes[y], p[:, event] if len(metric.classes) == 2 else p
 
 
-def _called(
-    function: Callable[..., Any], name: str, y: np.ndarray, said: np.ndarray, more: dict[str, Any]
+def _call(
+    function: Callable[..., Any],
+    name: str,
+    y: np.ndarray,
+    predicted: np.ndarray,
+    more: dict[str, Any],
 ) -> float:
     try:
-        found = function(y, said, **more)
+        found = function(y, predicted, **more)
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise MetricError(
@@ -181,10 +195,10 @@ def _called(
         score = float(found)
     except (TypeError, ValueError) as error:
         kind = type(found).__name__
-        raise MetricError(f"metric={name} returned a {kind}: it must return one number") from error
+        raise MetricError(f"metric={name} returned a {kind}; it must return one number") from error
     if not math.isfinite(score):
         raise MetricError(
-            f"metric={name} returned {score} on {len(y):,} rows: it must return a finite number for any"
+            f"metric={name} returned {score} on {len(y):,} rows; it must return a finite number for all"
             " predictions, also for constant ones"
         )
     return score

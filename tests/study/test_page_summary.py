@@ -1,4 +1,4 @@
-"""The answer in words: which method, how good, and what to look at before believing it."""
+"""The headline and summary of the report, with warnings about the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bosquet.study.compare.intervals import FEWEST_SPLITS
 from bosquet.study.compare.verdict import verdict_on
 from bosquet.study.record import Record
 from bosquet.study.report import page_html
-from bosquet.study.report.answer import answer, headline
+from bosquet.study.report.summary import headline, summary_sentences
 from bosquet.study.report.wording import decimal, in_sentence
 
 pytestmark = PAGE
@@ -36,40 +36,42 @@ def winning(record: Record, place: int, level: list[int]) -> Record:
     return record
 
 
-def test_the_answer_names_what_the_choice_does_not_differ_from() -> None:
+def test_the_summary_names_methods_that_do_not_differ_significantly() -> None:
     record = winning(sample_record("regression"), 0, [1])
     titles = [m["title"] for m in record["methods"]]
-    said = " ".join(answer(record))
+    said = " ".join(summary_sentences(record))
     assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in said
     assert (
         f"does not differ significantly from {in_sentence(titles[1])}; 4 are significantly worse"
         in said
     )
-    assert headline(record).endswith(f"level with {in_sentence(titles[1])}")
+    assert headline(record).endswith(f"; {in_sentence(titles[1])} is not significantly worse")
 
 
-def test_the_answer_says_when_all_others_are_worse() -> None:
+def test_the_summary_states_that_all_others_are_worse() -> None:
     record = winning(sample_record("regression"), 0, [])
-    assert "All 5 other methods on the same rows are significantly worse." in answer(record)
+    assert "All 5 other methods on the same rows are significantly worse." in summary_sentences(
+        record
+    )
 
 
-def test_the_answer_says_when_the_best_mean_is_not_the_choice() -> None:
+def test_the_summary_states_that_the_best_mean_is_not_the_choice() -> None:
     record = winning(sample_record("regression"), 1, [1, 2])
     titles = [m["title"] for m in record["methods"]]
-    said = answer(record)[1]
+    said = summary_sentences(record)[1]
     best = in_sentence(titles[0])
     assert said.startswith(
-        f"The best mean, 0.50, is that of {best}, but the two do not differ significantly"
+        f"The best mean is 0.50, of {best}, but the two do not differ significantly"
     )
     assert in_sentence(titles[2]) in said
-    assert headline(record) == f"To predict “price”, choose {in_sentence(titles[1])}"
+    assert headline(record) == f"The chosen method for “price” is {in_sentence(titles[1])}"
 
 
-def test_the_headline_admits_when_a_constant_does_as_well() -> None:
+def test_the_headline_states_that_no_method_beats_the_constant() -> None:
     record = winning(sample_record("regression"), 0, [5])
     assert record["methods"][5]["name"] == "constant"
     assert record["verdict"]["kind"] == "weak"
-    assert headline(record) == "Nothing here is significantly better at “price” than a constant"
+    assert headline(record) == "No method predicts “price” significantly better than a constant"
 
 
 def test_methods_without_a_score_make_no_statement_about_the_table() -> None:
@@ -84,7 +86,7 @@ def test_methods_without_a_score_make_no_statement_about_the_table() -> None:
     record["verdict"] = verdict_on(record["methods"])
     assert headline(record) == "No conclusion on “price”: 5 methods stopped, failed or not reached"
     assert "Not all methods were finished: 5 stopped by the time limit (" in " ".join(
-        answer(record)
+        summary_sentences(record)
     )
 
 
@@ -99,36 +101,36 @@ def test_the_page_names_the_interval_that_the_ranking_used(splits: int) -> None:
     by_splits = splits >= FEWEST_SPLITS
     assert record["comparison"]["interval"] == ("splits" if by_splits else "draws")
     assert ("Nadeau and Bengio" in page) == by_splits
-    assert ("paired, split by split" in page) == by_splits
+    assert ("paired by split" in page) == by_splits
     assert ("Dunnett" in page, "max-t" in page) == (by_splits, not by_splits)
 
 
-def test_a_leak_and_copies_are_told_beside_the_answer() -> None:
+def test_a_leak_and_duplicates_are_reported_above_the_leaderboard() -> None:
     record = winning(sample_record("regression"), 0, [1])
     plain = page_html(record)
-    assert "Look here first" not in plain
-    told = [
-        ("leak", "high", "size is price in other words: drop it."),
-        ("duplicates", "medium", "20 rows are copies of others."),
+    assert "Warnings about the data" not in plain
+    findings = [
+        ("leak", "high", "size is a copy of price, possibly rescaled or renamed; drop it."),
+        ("duplicates", "medium", "20 rows (5.0%) are duplicates of other rows."),
         ("outliers", "medium", "size: a few values lie very far out."),
     ]
     record["exploration"]["warnings"] = [
         {"kind": kind, "severity": severity, "columns": ["size"], "message": message}
-        for kind, severity, message in told
+        for kind, severity, message in findings
     ]
-    assert headline(record).endswith(" – but “size” gives it away")
-    opening = Outline(page_html(record)).text.split("The methods, best first")[0]
-    assert "Look here first" in opening
-    assert [message in opening for _, _, message in told] == [True, True, False]
+    assert headline(record).endswith(" – but “size” may reveal the target (leak)")
+    opening = Outline(page_html(record)).text.split("Leaderboard")[0]
+    assert "Warnings about the data" in opening
+    assert [message in opening for _, _, message in findings] == [True, True, False]
 
 
 def test_a_mean_of_means_is_called_a_mean() -> None:
     record = winning(sample_record("regression"), 0, [1])
     record["metric"]["title"] = "Mean cost"
-    assert "the mean cost of" in answer(record)[0]
+    assert "the mean cost of" in summary_sentences(record)[0]
 
 
-def test_one_split_claims_nothing_about_differences() -> None:
+def test_without_intervals_differences_are_not_tested() -> None:
     record = sample_record()
     record["repeats"] = 1
     for method in record["methods"]:
@@ -136,5 +138,5 @@ def test_one_split_claims_nothing_about_differences() -> None:
         if method["difference"]:
             method["difference"].update(low=None, high=None, distinguishable=False)
     page = page_html(record)
-    assert "A single split without intervals" in page
+    assert "There are no confidence intervals" in page
     assert "≈ best</span>" not in page

@@ -1,4 +1,4 @@
-"""The checkpoint: what was written comes back, half a line is cut off, those of other studies are refused."""
+"""The checkpoint: results are read back, an incomplete line is removed, other studies are refused."""
 
 import errno
 import json
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bosquet.study.run.checkpoint import Journal, fingerprint_of_table
+from bosquet.study.run.checkpoint import Checkpoint, fingerprint_of_table
 from bosquet.study.run.outcomes import Outcome
 
 HEADING = {"table": "abc", "random_state": 0}
@@ -21,8 +21,8 @@ def outcome(method="linear", split=0, **more):
 def test_outcomes_come_back_as_they_were(tmp_path):
     path = tmp_path / "study.jsonl"
     answer = np.random.default_rng(0).random((5, 2)).astype(np.float32)
-    Journal(path, HEADING).add(outcome(answer=answer), elapsed=3.5)
-    again = Journal(path, HEADING)
+    Checkpoint(path, HEADING).add(outcome(answer=answer), elapsed=3.5)
+    again = Checkpoint(path, HEADING)
     found = again.get(0, "linear")
     assert found.setting == {"C": 0.1}
     assert found.score == 0.25
@@ -32,52 +32,52 @@ def test_outcomes_come_back_as_they_were(tmp_path):
 
 def test_half_a_line_is_cut_off_and_the_next_one_written_in_its_place(tmp_path):
     path = tmp_path / "study.jsonl"
-    journal = Journal(path, HEADING)
-    journal.add(outcome("a"), 1)
+    checkpoint = Checkpoint(path, HEADING)
+    checkpoint.add(outcome("a"), 1)
     whole = path.read_bytes()
-    journal.add(outcome("b"), 2)
+    checkpoint.add(outcome("b"), 2)
     for cut in (len(whole) + 1, len(whole) + 40, path.stat().st_size - 1):
         path.write_bytes(path.read_bytes()[:cut])
-        again = Journal(path, HEADING)
+        again = Checkpoint(path, HEADING)
         assert (0, "a") in again
         assert (0, "b") not in again
         assert path.read_bytes() == whole
         again.add(outcome("b"), 2)
-        assert (0, "b") in Journal(path, HEADING)
+        assert (0, "b") in Checkpoint(path, HEADING)
 
 
 def test_a_kill_inside_the_first_line_starts_anew(tmp_path):
     path = tmp_path / "study.jsonl"
-    Journal(path, HEADING)
+    Checkpoint(path, HEADING)
     path.write_bytes(path.read_bytes()[:9])
-    Journal(path, HEADING).add(outcome(), 1)
-    assert (0, "linear") in Journal(path, HEADING)
+    Checkpoint(path, HEADING).add(outcome(), 1)
+    assert (0, "linear") in Checkpoint(path, HEADING)
 
 
 def test_a_dropped_round_is_forgotten(tmp_path):
-    journal = Journal(tmp_path / "j", HEADING)
-    journal.add(outcome(split=0), 1)
-    journal.add(outcome(split=1), 2)
-    journal.drop_round(1)
-    for one in (journal, Journal(tmp_path / "j", HEADING)):
+    checkpoint = Checkpoint(tmp_path / "j", HEADING)
+    checkpoint.add(outcome(split=0), 1)
+    checkpoint.add(outcome(split=1), 2)
+    checkpoint.drop_round(1)
+    for one in (checkpoint, Checkpoint(tmp_path / "j", HEADING)):
         assert (0, "linear") in one
         assert (1, "linear") not in one
 
 
 def test_a_checkpoint_of_another_study_or_of_none_is_refused(tmp_path):
     path = tmp_path / "j"
-    Journal(path, HEADING)
-    with pytest.raises(ValueError, match="is of another study: its random_state differs"):
-        Journal(path, {**HEADING, "random_state": 1})
+    Checkpoint(path, HEADING)
+    with pytest.raises(ValueError, match="belongs to another study: its random_state differs"):
+        Checkpoint(path, {**HEADING, "random_state": 1})
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="is not the checkpoint of a study"):
-        Journal(path, HEADING)
+    with pytest.raises(ValueError, match="is not a checkpoint of a study"):
+        Checkpoint(path, HEADING)
     path.write_text(json.dumps({"other": 1}) + "\n")
-    with pytest.raises(ValueError, match="is not the checkpoint of a study"):
-        Journal(path, HEADING)
+    with pytest.raises(ValueError, match="is not a checkpoint of a study"):
+        Checkpoint(path, HEADING)
     path.write_bytes(b"\x00\x01 no line at all")
-    with pytest.raises(ValueError, match="is not the checkpoint of a study"):
-        Journal(path, HEADING)
+    with pytest.raises(ValueError, match="is not a checkpoint of a study"):
+        Checkpoint(path, HEADING)
 
 
 def changed_files(whole):
@@ -95,13 +95,13 @@ def changed_files(whole):
 
 def test_a_checkpoint_that_was_changed_is_refused_and_left_as_it_is(tmp_path):
     path = tmp_path / "j"
-    journal = Journal(path, HEADING)
-    journal.add(outcome("a"), 1)
-    journal.add(outcome("b"), 2)
+    checkpoint = Checkpoint(path, HEADING)
+    checkpoint.add(outcome("a"), 1)
+    checkpoint.add(outcome("b"), 2)
     for data, line in changed_files(path.read_bytes()):
         (tmp_path / "changed").write_bytes(data)
         with pytest.raises(ValueError, match=f"was changed in line {line}"):
-            Journal(tmp_path / "changed", HEADING)
+            Checkpoint(tmp_path / "changed", HEADING)
         assert (tmp_path / "changed").read_bytes() == data
 
 
@@ -110,16 +110,16 @@ def test_a_checkpoint_that_was_changed_is_refused_and_left_as_it_is(tmp_path):
     [{}, {"outcome": 7, "elapsed": 1}, {"outcome": {"method": "a", "answer": {"float32": "eA=="}}}],
 )
 def test_a_line_that_holds_no_result_is_refused_even_with_its_hash(entry, tmp_path):
-    journal = Journal(tmp_path / "j", HEADING)
-    journal._append(entry)
+    checkpoint = Checkpoint(tmp_path / "j", HEADING)
+    checkpoint._append(entry)
     with pytest.raises(ValueError, match="was changed in line 2"):
-        Journal(tmp_path / "j", HEADING)
+        Checkpoint(tmp_path / "j", HEADING)
 
 
-def test_a_full_disk_is_told_in_one_line_and_leaves_whole_lines(tmp_path, monkeypatch):
+def test_a_full_disk_raises_one_line_and_leaves_complete_lines(tmp_path, monkeypatch):
     path = tmp_path / "j"
-    journal = Journal(path, HEADING)
-    journal.add(outcome("a"), 1)
+    checkpoint = Checkpoint(path, HEADING)
+    checkpoint.add(outcome("a"), 1)
     before = path.read_bytes()
 
     def full(descriptor):
@@ -127,18 +127,18 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_whole_lines(tmp_path, monkey
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ValueError, match="cannot be written: No space left on device"):
-        journal.add(outcome("b"), 2)
+        checkpoint.add(outcome("b"), 2)
     assert path.read_bytes() == before
     with pytest.raises(ValueError, match="No space left"):
-        Journal(tmp_path / "new", HEADING)
+        Checkpoint(tmp_path / "new", HEADING)
     assert not (tmp_path / "new").exists()
 
 
-def test_a_checkpoint_that_cannot_be_opened_is_told_in_one_line(tmp_path):
+def test_a_checkpoint_that_cannot_be_opened_raises_one_line(tmp_path):
     with pytest.raises(ValueError, match="cannot be written: No such file or directory"):
-        Journal(tmp_path / "nowhere" / "j", HEADING)
+        Checkpoint(tmp_path / "nowhere" / "j", HEADING)
     with pytest.raises(ValueError, match="cannot be read"):
-        Journal(tmp_path, HEADING)
+        Checkpoint(tmp_path, HEADING)
 
 
 def test_the_fingerprint_sees_values_names_types_and_targets():
@@ -158,13 +158,13 @@ def test_the_fingerprint_sees_values_names_types_and_targets():
     assert fingerprint_of_table(mixed, y) == fingerprint_of_table(mixed.copy(), y)
 
 
-def test_what_a_file_has_brought_is_told(tmp_path):
-    journal = Journal(tmp_path / "j", HEADING)
-    journal.add(outcome("a"), 1)
+def test_the_summary_counts_the_results_in_the_file(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "j", HEADING)
+    checkpoint.add(outcome("a"), 1)
     assert (
-        journal.told()
-        == f"going on from {tmp_path / 'j'}: 1 result of 1 split, 0.0 s of work, taken over"
+        checkpoint.summary()
+        == f"resuming from {tmp_path / 'j'}: 1 result of 1 split, 0.0 s used so far"
     )
-    journal.add(outcome("b", split=1), 75)
-    again = Journal(tmp_path / "j", HEADING)
-    assert again.told().endswith("2 results of 2 splits, 1:15 of work, taken over")
+    checkpoint.add(outcome("b", split=1), 75)
+    again = Checkpoint(tmp_path / "j", HEADING)
+    assert again.summary().endswith("2 results of 2 splits, 1:15 used so far")

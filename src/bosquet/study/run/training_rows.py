@@ -1,0 +1,75 @@
+"""The training rows of a method on a split: all of them, or a subsample if these are too expensive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bosquet.study.methods.method import INCUMBENT, Method, TableShape
+from bosquet.study.run.context import StudyContext
+from bosquet.study.run.outcomes import Outcome
+from bosquet.study.table.frames import take
+from bosquet.study.table.splits import seed_of, subsample
+
+FOLDS = 5  # of cross-validation
+# Without a budget a single fit may take about this long; a slower method gets fewer rows.
+SECONDS_OF_A_COUNTED_FIT = 20.0
+# A subsample has at least this many values, but no fewer than 200 and no more than 2,000 rows: the score of a
+# method on fewer rows says little about the method.
+FEWEST_VALUES, FEWEST_ROWS, ROWS_ENOUGH = 1_000_000, 200, 2000
+# More rows are worth more than more candidates: a method gets a subsample only if, on all rows, it could try
+# at most one in this many of its candidates.
+FEWER_CANDIDATES = 4
+
+
+def training_rows(
+    study: StudyContext,
+    method: Method,
+    train: np.ndarray,
+    seconds: float | None,
+    first: Outcome | None,
+    size: int | None = None,
+) -> tuple[np.ndarray, TableShape]:
+    """Return the rows that a method can afford, and their shape: all of them, or a stratified subsample."""
+    shape = replace(study.shape, n_rows=len(train))
+    fewest = fewest_rows(shape)
+    if len(train) <= fewest or method.name == INCUMBENT:
+        return train, shape
+    if first is not None:  # the same number of rows on all splits
+        affordable = first.rows_used
+    elif size is not None:
+        affordable = size
+    elif seconds is None:
+        affordable = int(method.rows_affordable(shape, SECONDS_OF_A_COUNTED_FIT))
+    else:
+        affordable = _affordable(study, method, train, shape, seconds)
+    affordable = max(affordable, fewest)
+    if affordable >= len(train):
+        return train, shape
+    seed = seed_of(study.random_state, "rows", method.name)
+    chosen = subsample(study.y[train], affordable, seed, stratify=study.target.is_classes)
+    return train[chosen], replace(shape, n_rows=len(chosen))
+
+
+def fewest_rows(shape: TableShape) -> int:
+    """Return the smallest allowed subsample of a table."""
+    values = FEWEST_VALUES // max(shape.n_indicators, 1)
+    return min(max(FEWEST_ROWS, values), ROWS_ENOUGH, shape.n_rows)
+
+
+def _affordable(
+    study: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
+) -> int:
+    from bosquet.study.tuning.affordable_rows import affordable_rows
+
+    return affordable_rows(
+        method,
+        take(study.X, train),
+        study.y[train],
+        shape,
+        seconds * FEWER_CANDIDATES,
+        by=study.scheme(method, shape),
+        folds=FOLDS,
+        random_state=seed_of(study.random_state, "rows", method.name),
+    )
